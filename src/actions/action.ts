@@ -1,0 +1,65 @@
+/** An action, defined once: every door, the command line, the client and the docs come from this. */
+import type { z } from "zod";
+import type { ErrorCode } from "../domain/errors.ts";
+import type { Caller } from "../domain/principal.ts";
+import type { Notebook } from "../notebook/notebook.ts";
+
+/** What calling an action does; MCP hints and the rights of read-only callers follow from it. */
+export type Effects = "read" | "write" | "destructive" | "session";
+
+/** What a stateful door (a WebSocket) offers beside the notebook; absent on HTTP. */
+export interface Connection {
+  /** Set by session.set, shown as the `Session:` trailer of later commits on this socket. */
+  setSession(session: string, task: string | null): void;
+  /** Start sending notifications; returns the new subscription's id and cursor. */
+  subscribe(params: Record<string, unknown>): Promise<{ subscription_id: string; cursor: string }>;
+  unsubscribe(subscriptionId: string): void;
+}
+
+/** Facts and powers of the process that some actions need; wired by main. */
+export interface Daemon {
+  status(): Promise<Record<string, unknown>>;
+  /** Make or find an agent and a further token of it. */
+  agentToken(request: { name: string; mcp: boolean; readOnly: boolean }): Promise<{
+    agent: string;
+    agent_id: number;
+    token: string;
+  }>;
+  openrpc(): unknown;
+}
+
+export interface Context {
+  readonly notebook: Notebook;
+  readonly daemon: Daemon;
+  readonly caller: Caller;
+  readonly connection: Connection | null;
+}
+
+export interface Example {
+  readonly name: string;
+  readonly params: Record<string, unknown>;
+  /** Members that the result must have; run as a test in the given order. */
+  readonly result: unknown;
+}
+
+export interface Action<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
+  /** The JSON-RPC method, e.g. `notes.create`. */
+  readonly name: string;
+  readonly effects: Effects;
+  /** One line, for tables and help. */
+  readonly summary: string;
+  /** For models and people: when to use it, what it answers. */
+  readonly description: string;
+  readonly input: Input;
+  readonly output: Output;
+  readonly errors: readonly ErrorCode[];
+  readonly examples: readonly Example[];
+  /** Command-line form: the command's name and which parameters are positional. */
+  readonly cli: { readonly command: string; readonly positional: readonly string[] } | null;
+  run(input: z.output<Input>, context: Context): Promise<z.input<Output>>;
+}
+
+/** Define an action with its types inferred from its schemas. */
+export function defineAction<I extends z.ZodType, O extends z.ZodType>(action: Action<I, O>): Action<I, O> {
+  return action;
+}

@@ -1,0 +1,62 @@
+/** A change is a wish: what a caller wants of a note. `plan.ts` turns it into bytes or a refusal. */
+import type { NoteId, RepoPath, Status } from "./note.ts";
+
+export type Change =
+  | {
+      readonly kind: "create";
+      readonly title: string;
+      readonly content: string;
+      readonly noteType: string;
+      readonly tags: readonly string[];
+      readonly extra: Readonly<Record<string, unknown>>;
+      readonly pinned: boolean;
+      readonly expiresInHours: number | null;
+      /** Inside a root; null: by day of creation. */
+      readonly folder: RepoPath | null;
+    }
+  | {
+      readonly kind: "update";
+      readonly noteId: NoteId;
+      /** Absent fields stay as they are. `expiresInHours: null` clears the expiry. */
+      readonly title?: string;
+      readonly content?: string;
+      readonly noteType?: string;
+      readonly tags?: readonly string[];
+      readonly status?: Status;
+      /** Keys are set one by one; null removes a key. */
+      readonly extra?: Readonly<Record<string, unknown>>;
+      readonly pinned?: boolean;
+      readonly expiresInHours?: number | null;
+      readonly ifRevision?: string;
+      readonly onConflict: "fail" | "merge";
+    }
+  | {
+      readonly kind: "append";
+      readonly noteId: NoteId;
+      readonly content: string;
+      /** Append at the end of this heading's section. */
+      readonly heading?: string;
+      readonly ifRevision?: string;
+    }
+  | {
+      readonly kind: "edit";
+      readonly noteId: NoteId;
+      /** Occurs exactly once in the body. */
+      readonly oldStr: string;
+      readonly newStr: string;
+      readonly ifRevision?: string;
+    }
+  | { readonly kind: "delete"; readonly noteId: NoteId; readonly ifRevision?: string };
+
+/** A change with what its request said beside it. */
+export interface WriteRequest {
+  readonly change: Change;
+  /** ≤ 500 characters; into the commit's body. */
+  readonly reason: string | null;
+  readonly idempotency: {
+    /** As the caller sent it, 1..128 characters. */
+    readonly key: string;
+    /** 64 hex: SHA-256 of the RFC 8785 JSON of `{method, params}` without the key. */
+    readonly hash: string;
+  } | null;
+}

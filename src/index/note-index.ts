@@ -1,0 +1,164 @@
+/**
+ * The index: a fold over commit events. It knows what can be found and nothing of Git or the disk.
+ * Invariant: `state(commit)` is a function of the commit alone, so an index that followed every event
+ * equals one rebuilt from history (digest and every derived field).
+ */
+import type { CommitEvents, NoteSource, ReadBlob } from "../domain/event.ts";
+import type { NoteFilter } from "../domain/filters.ts";
+import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath, Trust } from "../domain/note.ts";
+
+/** What happened to one note in one commit: the fold's answer, a history row, and a notification's core. */
+export interface NoteChange {
+  readonly commit: CommitId;
+  readonly noteId: NoteId;
+  readonly path: RepoPath;
+  /** The author's word for a proved single-note commit; else what happened to the file. */
+  readonly action: string;
+  /** After the change; null when the note is gone or quarantined. */
+  readonly after: NoteMetadata | null;
+  readonly before: NoteMetadata | null;
+  /** Names of metadata fields that changed, and `content`. */
+  readonly fields: readonly string[];
+  readonly revision: BlobId | null;
+}
+
+/** One line of history, without what only the commit object holds (title, reason, changes). */
+export interface HistoryRow {
+  readonly commit: CommitId;
+  readonly noteId: NoteId;
+  readonly path: RepoPath;
+  readonly action: string;
+  readonly type: string | null;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly agentId: number | null;
+  readonly agentName: string | null;
+  readonly source: NoteSource | "git";
+  readonly trust: Trust;
+  readonly session: string | null;
+  /** Author date, ms. */
+  readonly atMs: number;
+  /** Blob after; null: removed. */
+  readonly revision: BlobId | null;
+}
+
+export interface HistoryFilter {
+  readonly noteId?: NoteId;
+  readonly agentIds?: readonly number[];
+  readonly types?: readonly string[];
+  readonly tags?: readonly string[];
+  readonly actions?: readonly string[];
+  readonly sources?: readonly string[];
+  readonly session?: string;
+  readonly sinceMs?: number;
+  readonly untilMs?: number;
+}
+
+/** Whose notebooks a default query sees: an agent's id, or a person, who sees the whole workspace. */
+export type Viewer = { readonly kind: "person" } | { readonly kind: "agent"; readonly agentId: number };
+
+export interface SearchRow {
+  readonly note: NoteMetadata;
+  /** Body text, uncut. */
+  readonly content: string;
+  readonly score: number;
+  /** The hit with its surroundings, ≤ 240 characters. */
+  readonly snippet: string;
+}
+
+export interface SearchQuery {
+  readonly query: string | null;
+  readonly mode: "ranked" | "substring";
+  /** The seed's own search looks at title and body only; ours also at tags. */
+  readonly fields: "title-body" | "title-body-tags";
+  readonly filter: NoteFilter;
+  readonly viewer: Viewer;
+  readonly nowMs: number;
+  readonly limit: number;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly nextCursor: string | null;
+}
+
+/** A remembered request, found by its `Request-Key`. */
+export interface RememberedRequest {
+  readonly hash: string;
+  readonly commit: CommitId;
+  readonly noteId: NoteId;
+  readonly path: RepoPath | null;
+  readonly revision: BlobId | null;
+}
+
+export interface NoteIndex {
+  /** The commit that the index reflects; null before the first. */
+  readonly head: CommitId | null;
+
+  /**
+   * Fold commits, parents before children, ending at the new head. All reads happen first; the change of
+   * state is one synchronous step, so no reader sees half a commit.
+   * @returns for the head's first-parent chain: one entry a note in each commit, in order
+   */
+  apply(commits: readonly CommitEvents[], read: ReadBlob): Promise<NoteChange[]>;
+
+  /** By id, else by the stem of a file without `id` while that is unique. Expired notes too. */
+  get(id: string): NoteMetadata | null;
+  idAt(path: RepoPath): NoteId | null;
+  /** The note's body, as in the file; null for an unknown note. */
+  content(id: NoteId): string | null;
+  quarantined(): readonly Quarantined[];
+  /** Ids that two files claim: the one that keeps it, and the one served under its `f_` id. */
+  duplicates(): readonly {
+    readonly id: string;
+    readonly kept: RepoPath;
+    readonly other: RepoPath;
+    readonly servedAs: NoteId;
+  }[];
+
+  /** Newest update first, ties by note id. @throws NotesError INVALID_PARAMS a cursor that is none of ours */
+  list(query: {
+    readonly filter: NoteFilter;
+    readonly viewer: Viewer;
+    readonly nowMs: number;
+    readonly limit: number;
+    readonly cursor: string | null;
+  }): Page<NoteMetadata>;
+  search(query: SearchQuery): { readonly rows: readonly SearchRow[]; readonly total: number };
+  summary(viewer: Viewer, nowMs: number): Summary;
+
+  /** Newest first (fold order). */
+  history(filter: HistoryFilter, limit: number, cursor: string | null): Page<HistoryRow>;
+  /** Rows of one commit, by path. */
+  rowsOf(commit: CommitId): readonly HistoryRow[];
+  /** Every path that a note id has had, newest first. */
+  pathsOf(id: NoteId): readonly RepoPath[];
+  /** The commit that deleted a note that is no more, if history knows it. */
+  deletedIn(id: string): CommitId | null;
+  knows(commit: CommitId): boolean;
+  request(key: string): RememberedRequest | null;
+  /** Every id ever given, so that none is given twice. */
+  idTaken(id: string): boolean;
+  agents(): readonly { readonly agentId: number; readonly name: string }[];
+  /** How many notes a folder directly holds at the head (for DD.2, DD.3, …). */
+  folderCount(folder: string): number;
+  size(): number;
+
+  /** @see spec: protocol, daemon.verify */
+  digest(): string;
+  /** Fields that differ between two indexes of one head, for `daemon.verify`; empty when equal. */
+  differences(other: NoteIndex): readonly { readonly path: RepoPath; readonly detail: string }[];
+  /** Serialised state, format-numbered, naming its head. */
+  snapshot(): Uint8Array;
+}
+
+export interface Summary {
+  readonly total_notes: number;
+  readonly type_distribution: Readonly<Record<string, number>>;
+  readonly recent_notes: readonly { note_id: string; title: string; type: string; updated_at: string }[];
+  readonly by_status: Readonly<Record<string, number>>;
+  readonly by_scope: Readonly<Record<string, number>>;
+  readonly by_agent: Readonly<Record<string, number>>;
+  readonly open_blockers: readonly { note_id: string; title: string; updated_at: string }[];
+}

@@ -1,0 +1,176 @@
+/**
+ * The interface of a store: chains of drafts in, events out. `git-store.ts` keeps it on a repository,
+ * `memory-store.ts` in a Map; one contract suite holds both to these words.
+ * The truth is the tip of one branch; the working tree is a door, seen through `WorkTree`.
+ */
+import type { CommitMessage } from "../domain/commit-message.ts";
+import type { Author, CommitEvents } from "../domain/event.ts";
+import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
+
+export interface FileWish {
+  readonly path: RepoPath;
+  /** The blob the path must hold in the tree this draft is built on; null: the path must be absent. */
+  readonly expected: BlobId | null;
+  /** New bytes; null removes the file. */
+  readonly bytes: Uint8Array | null;
+}
+
+/** A planned commit. It names 1..n notes; no files at all make an empty commit (a remembered request). */
+export interface Draft {
+  readonly author: Author;
+  /** Author and committer time, ms since the epoch; whole seconds reach Git. */
+  readonly atMs: number;
+  readonly message: CommitMessage;
+  readonly files: readonly FileWish[];
+  /**
+   * `door`: the working file must still hold `base` and is replaced by the new bytes.
+   * `disk`: a person saved these bytes already; the working file must still hold them and stays as it is.
+   */
+  readonly origin: "door" | "disk";
+  /** Further parents of a merge commit, after the tip. */
+  readonly mergeParents?: readonly CommitId[];
+}
+
+export type DraftOutcome =
+  | {
+      readonly kind: "committed";
+      readonly events: CommitEvents;
+      /** Paths whose working file could not be placed; repaired in the background. */
+      readonly pending: readonly RepoPath[];
+    }
+  /** A path did not hold `expected`; nothing of this draft was written. */
+  | { readonly kind: "conflict"; readonly path: RepoPath; readonly current: BlobId | null }
+  /** Working files hold a person's unsettled edits; nothing of this draft was written. Adopt, then retry. */
+  | { readonly kind: "dirty"; readonly paths: readonly RepoPath[] };
+
+export interface Publication {
+  /** The tip that the chain was built on; null on an unborn branch. Not always the tip the caller knew. */
+  readonly base: CommitId | null;
+  /** The branch's tip afterwards; equals `base` when no draft was committed. */
+  readonly tip: CommitId | null;
+  /** One for each draft, in order. */
+  readonly outcomes: readonly DraftOutcome[];
+}
+
+/** What a person's Git is doing. `busy` refuses writes, `elsewhere` writes to the branch's ref alone. */
+export type RepoState =
+  | { readonly state: "ok" }
+  | {
+      readonly state: "merge" | "rebase" | "cherry-pick" | "revert" | "bisect" | "locked";
+      /** The file that says so, relative to the Git directory. */
+      readonly path: string;
+    }
+  | { readonly state: "elsewhere"; readonly path: string; readonly at: string }
+  | { readonly state: "unborn" };
+
+export interface TreeFile {
+  readonly path: RepoPath;
+  readonly blob: BlobId;
+}
+
+/** One path that differs between two commits. */
+export interface TreeChange {
+  readonly path: RepoPath;
+  readonly before: BlobId | null;
+  readonly after: BlobId | null;
+}
+
+/** A conflict that a merge kept: theirs stays reachable until the note is updated. */
+export interface KeptConflict {
+  readonly note_id: string;
+  readonly path: RepoPath;
+  readonly base: BlobId | null;
+  readonly ours: BlobId | null;
+  readonly theirs: BlobId;
+  readonly since: string;
+}
+
+export interface NoteStore {
+  readonly branch: string;
+  readonly workTree: WorkTree;
+
+  /** The branch's tip, null while unborn. A malformed ref throws STORAGE; it is never "no history". */
+  tip(): Promise<CommitId | null>;
+  state(): Promise<RepoState>;
+
+  /**
+   * Commit a chain of drafts, all in one ref update, and return what became of each.
+   * A draft that fails its check drops out alone; later drafts are built without it.
+   *
+   * @param drafts 1..256
+   * @returns when everything committed is durable and the Git index is level with the ref
+   * @throws NotesError REPO_BUSY a person's merge or rebase is under way, or a lock outlasted `lockWaitMs`
+   * @throws NotesError STORAGE   disk full, read-only, permission; nothing was committed
+   * @see spec: storage, section 3
+   */
+  commit(drafts: readonly Draft[]): Promise<Publication>;
+
+  /** @throws NotesError UNKNOWN_COMMIT no such object */
+  readBlob(id: BlobId): Promise<Uint8Array>;
+  /** The blob at a path in a commit; null when absent or not a regular file. */
+  blobAt(commit: CommitId, path: RepoPath): Promise<BlobId | null>;
+  /** Every note file (`*.md` under the roots, regular files) of a commit, by path bytes. */
+  list(commit: CommitId): Promise<TreeFile[]>;
+  /** Note files that differ from `from` to `to`, by path bytes. `from` null: everything is new. */
+  diff(from: CommitId | null, to: CommitId): Promise<TreeChange[]>;
+  /**
+   * Commits reachable from `to` and not from `after`, parents before children (ties by author date,
+   * then id), each with its events against its first parent.
+   */
+  history(after: CommitId | null, to: CommitId): AsyncIterable<CommitEvents>;
+  /** Resolve a full or unambiguous short commit id (≥ 7 hex digits). @throws NotesError UNKNOWN_COMMIT */
+  resolveCommit(text: string): Promise<CommitId>;
+  /** The newest commit on the tip's first-parent chain whose author date is at or before `atMs`; null: none. */
+  commitAt(atMs: number): Promise<CommitId | null>;
+  isAncestor(ancestor: CommitId, of: CommitId): Promise<boolean>;
+  mergeBases(a: CommitId, b: CommitId): Promise<CommitId[]>;
+
+  /** Paths that the person has staged: the Git index differs from the tip. Empty while HEAD is elsewhere. */
+  staged(): Promise<ReadonlySet<RepoPath>>;
+
+  /** Keep one side of a conflict reachable under refs/notesd/conflicts. Same note and theirs: kept once. */
+  keepConflict(conflict: KeptConflict): Promise<void>;
+  conflicts(): Promise<KeptConflict[]>;
+  /** Drop every kept conflict of a note, after it was resolved. */
+  dropConflicts(noteId: string): Promise<void>;
+
+  /** Flush the work tree's base table and release what is held open. */
+  close(): Promise<void>;
+}
+
+/** What a look at one working file found. */
+export type DiskFile =
+  | { readonly kind: "file"; readonly path: RepoPath; readonly blob: BlobId; readonly mtimeMs: number }
+  | { readonly kind: "absent"; readonly path: RepoPath }
+  /** A symlink, FIFO, hard link, oversize or non-UTF-8 file: never committed by us. */
+  | { readonly kind: "unfit"; readonly path: RepoPath; readonly reason: string };
+
+/**
+ * The files that people edit. *base* is what a working file was last known to hold: kept durably by the
+ * store, set when the store places a file, when a hand edit is adopted, and by `accept`.
+ */
+export interface WorkTree {
+  /** Absolute folder of the working tree. */
+  readonly root: string;
+  base(path: RepoPath): BlobId | null;
+  basePaths(): Iterable<RepoPath>;
+  /**
+   * Look at the disk: given paths, or every `*.md` under the roots plus every base path.
+   * Unchanged signatures (ino, size, mtime ns, ctime ns; older than 2 s) are not hashed again.
+   * @cost one lstat a file, one read for each whose signature changed
+   */
+  scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]>;
+  /** Note paths below a folder that exist on disk; for a hint that names a folder. */
+  under(folder: string): Promise<RepoPath[]>;
+  /** The bytes of a regular working file, or null when there is none. */
+  read(path: RepoPath): Promise<Uint8Array | null>;
+  /** Record that the working file holds `blob` (disk = tip): base follows. */
+  accept(path: RepoPath, blob: BlobId | null): void;
+  /**
+   * Make the working file and its Git index entry hold `tip`, if the file still holds `expected`.
+   * @returns false when a person saved meanwhile (their bytes stay) or the repository is not at our branch
+   */
+  bringForward(path: RepoPath, tip: BlobId | null, expected: BlobId | null): Promise<boolean>;
+  /** Make the base table durable. */
+  flush(): Promise<void>;
+}

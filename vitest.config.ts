@@ -1,0 +1,24 @@
+import { defineConfig } from "vitest/config";
+
+/** Two projects: `fast` needs nothing outside Node and Git; `slow` kills processes and runs for minutes. */
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: "fast", include: ["test/**/*.test.ts"], exclude: ["test/**/*.slow.test.ts"] },
+      },
+      {
+        extends: true,
+        test: {
+          name: "slow",
+          include: ["test/**/*.slow.test.ts"],
+          testTimeout: 600_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
