@@ -1,0 +1,164 @@
+/**
+ * The notebook: the single writer and everything a door may ask. Doors and actions see these types only.
+ * `open.ts` makes one from a store and an index.
+ */
+import type { WriteRequest } from "../domain/change.ts";
+import type { NoteFilter } from "../domain/filters.ts";
+import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
+import type { Caller } from "../domain/principal.ts";
+import type {
+  HistoryFilter,
+  HistoryRow,
+  Page,
+  SearchQuery,
+  SearchRow,
+  Summary,
+  Viewer,
+} from "../index/note-index.ts";
+import type { KeptConflict, RepoState } from "../store/note-store.ts";
+
+/** What a write did. A replayed request answers what the first one did. */
+export interface WriteOutcome {
+  readonly noteId: NoteId;
+  /** Null after a delete. */
+  readonly path: RepoPath | null;
+  readonly revision: BlobId | null;
+  readonly commit: CommitId;
+  readonly title: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** False when the bytes were the same already: no commit was made, and `commit` is the note's last. */
+  readonly changed: boolean;
+  readonly merged: boolean;
+  readonly replayed: boolean;
+}
+
+export interface NoteText {
+  readonly metadata: NoteMetadata;
+  readonly content: string;
+  /** The working file holds an edit that is not committed yet (`reconcile.commit: "manual"`). */
+  readonly dirty: boolean;
+  /** A conflict is kept for this note, or a person committed markers and the last clean version is served. */
+  readonly conflicted: boolean;
+}
+
+/** The body of a `notes.changed` notification, without its subscription. */
+export interface Changed {
+  readonly commit: CommitId;
+  readonly action: string;
+  readonly note_id: NoteId;
+  readonly title: string;
+  readonly type: string;
+  readonly status: string;
+  readonly tags: readonly string[];
+  readonly fields: readonly string[];
+  readonly path: RepoPath;
+  readonly revision: BlobId | null;
+  readonly agent_id: number | null;
+  readonly agent_name: string | null;
+  readonly reason: string | null;
+  readonly source: "api" | "disk" | "import" | "push" | "git";
+  readonly trust: string;
+  readonly via: "live" | "sync" | "push";
+  readonly at: string;
+  readonly cursor?: string;
+}
+
+export interface ChangesPage {
+  readonly changes: readonly Changed[];
+  readonly cursor: string;
+  readonly more: boolean;
+  readonly squashed: boolean;
+}
+
+/** A place to send notifications: one socket. Never called after `unsubscribe` or its close. */
+export interface Listener {
+  changed(change: Changed): void;
+  /** The listener fell behind; it resumes from `cursor`. */
+  lagged(cursor: string): void;
+}
+
+export interface Subscription {
+  readonly cursor: string;
+  unsubscribe(): void;
+}
+
+export interface VerifyProblem {
+  readonly kind: string;
+  readonly path: string;
+  readonly detail: string;
+}
+
+/** What of the notebook's own state daemon.status shows. */
+export interface NotebookStatus {
+  readonly branch: string;
+  readonly head: CommitId | null;
+  readonly state: RepoState;
+  readonly notes: number;
+  readonly quarantined: readonly Quarantined[];
+  readonly duplicates: readonly { id: string; kept: string; other: string; servedAs: string }[];
+  readonly pending: readonly RepoPath[];
+  readonly unsettled: readonly RepoPath[];
+  readonly reported: readonly { path: string; reason: string }[];
+  readonly watching: string;
+}
+
+/** A point in history or time as a caller may name it: commit, ISO time, `7d`, `12h`, `monday`, `last`. */
+export type Moment = { readonly commit: CommitId; readonly atMs: number };
+
+export interface Notebook {
+  /**
+   * Carry out one change. Writes of all doors meet in one queue and are committed in groups.
+   * @returns when the commit is durable and the index knows it
+   */
+  write(request: WriteRequest, caller: Caller): Promise<WriteOutcome>;
+
+  /** @param at undefined: now, with a person's unsettled edit adopted first */
+  read(id: string, caller: Caller, at?: string): Promise<NoteText>;
+  list(query: {
+    filter: NoteFilter;
+    viewer: Viewer;
+    limit: number;
+    cursor: string | null;
+  }): Page<NoteMetadata>;
+  search(
+    query: Omit<SearchQuery, "nowMs"> & { at?: string },
+    caller: Caller,
+  ): Promise<{ rows: readonly SearchRow[]; total: number }>;
+  summary(viewer: Viewer): Summary;
+  history(
+    filter: HistoryFilter,
+    limit: number,
+    cursor: string | null,
+  ): Promise<Page<HistoryRow & { reason: string | null; changes: string | null }>>;
+  conflicts(noteId?: string): Promise<readonly KeptConflict[]>;
+  blobText(id: BlobId): Promise<string>;
+
+  /** What a subscription from `since` would have sent. @throws NotesError UNKNOWN_COMMIT with resync_from */
+  changes(since: string, limit: number, filter: NoteFilter, caller: Caller): Promise<ChangesPage>;
+  /** Events after `since` (default: from now), in order, without gap or repeat, each once. */
+  subscribe(
+    listener: Listener,
+    filter: NoteFilter,
+    since: string | null,
+    caller: Caller,
+  ): Promise<Subscription>;
+  /** Repository state as it changes. */
+  onState(listener: (state: RepoState & { since: string }) => void): () => void;
+
+  /** @throws NotesError INVALID_PARAMS what is no commit, time or word; UNKNOWN_COMMIT */
+  moment(text: string, caller: Caller): Promise<Moment>;
+  /** An agent's name or id to ids for filters. @throws NotesError INVALID_PARAMS `"057"`, `" 57"`, `"-1"` */
+  agentFilter(value: string | number): readonly number[] | "all";
+  /** Every type notes may have here. */
+  readonly types: Readonly<Record<string, { readonly priority: number }>>;
+  /** Note that the caller was here, for `last`. */
+  seen(caller: Caller): void;
+
+  /** Commit hand edits at once: of given paths, or all. @returns commits made */
+  settle(paths?: readonly RepoPath[], reason?: string): Promise<readonly CommitId[]>;
+  verify(): Promise<{ digest: string; rebuilt: string; equal: boolean; problems: VerifyProblem[] }>;
+  status(): Promise<NotebookStatus>;
+  /** Finish what was accepted, settle edits, flush, write the checkpoint. */
+  close(): Promise<void>;
+}
