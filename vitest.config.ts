@@ -1,10 +1,13 @@
 import { defineConfig } from "vitest/config";
 
+const json = process.env["VITEST_JSON"];
+
 /** Two projects: `fast` needs nothing outside Node and Git; `slow` kills processes and runs for minutes. */
 export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    reporters: json ? ["default", ["json", { outputFile: json }]] : ["default"],
     projects: [
       {
         extends: true,
