@@ -1,0 +1,135 @@
+/**
+ * Files that survive a power cut: written beside the target, synced, renamed, and the folder synced too.
+ * A reader sees the old bytes or the new ones, never a part. What the bytes mean is nobody's business here.
+ * Errors are Node's own (`ENOSPC`, `EROFS`, …); callers translate them.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fsync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  promises,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+
+export interface WriteOptions {
+  /** Permission bits of a new file before umask; 0o644 when absent. */
+  readonly mode?: number;
+}
+
+/** A name in the target's folder that no other process takes; hidden, so that Git never reads it as a ref. */
+const besides = (file: string) =>
+  join(dirname(file), `.${basename(file)}.${randomBytes(6).toString("hex")}.tmp`);
+
+/**
+ * Replace a file durably without blocking the loop: on return the new bytes outlive a power cut.
+ * @throws Node errors; the target is then as it was and no temporary file is left
+ * @cost two fsyncs
+ */
+export async function writeDurably(file: string, bytes: Uint8Array | string, options: WriteOptions = {}) {
+  const temporary = besides(file);
+  try {
+    const handle = await promises.open(temporary, "wx", options.mode ?? 0o644);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await promises.rename(temporary, file);
+  } catch (error) {
+    await promises.rm(temporary, { force: true });
+    throw error;
+  }
+  await fsyncFolder(dirname(file));
+}
+
+/** As `writeDurably`, for code that must not be interleaved (under a lock, at start). Blocks the loop. */
+export function writeDurablySync(file: string, bytes: Uint8Array | string, options: WriteOptions = {}): void {
+  const temporary = besides(file);
+  writeNewSync(temporary, bytes, options);
+  try {
+    renameSync(temporary, file);
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
+  }
+  fsyncFolderSync(dirname(file));
+}
+
+/**
+ * Create a file that must not exist, with synced content (the folder is not synced).
+ * @throws Node errors, `EEXIST` among them; nothing is left behind by a failed write
+ */
+export function writeNewSync(file: string, bytes: Uint8Array | string, options: WriteOptions = {}): void {
+  const fd = openSync(file, "wx", options.mode ?? 0o644);
+  try {
+    writeAllSync(fd, bytes);
+    fsyncSync(fd);
+  } catch (error) {
+    closeSync(fd);
+    unlinkSync(file);
+    throw error;
+  }
+  closeSync(fd);
+}
+
+/** Write every byte: `write(2)` may take a part when the disk is nearly full. */
+export function writeAllSync(fd: number, bytes: Uint8Array | string): void {
+  const buffer = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+  let done = 0;
+  while (done < buffer.length) done += writeSync(fd, buffer, done, buffer.length - done);
+}
+
+/** Make renames, links and removals in a folder durable, off the loop. */
+export async function fsyncFolder(folder: string): Promise<void> {
+  const fd = openSync(folder, "r");
+  try {
+    await new Promise<void>((resolve, reject) => fsync(fd, (error) => (error ? reject(error) : resolve())));
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** As `fsyncFolder`, blocking. */
+export function fsyncFolderSync(folder: string): void {
+  const fd = openSync(folder, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Give a file a second name. False when that name is taken; the taken file is untouched. */
+export function linkInto(file: string, name: string): boolean {
+  try {
+    linkSync(file, name);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** The `code` of a Node system error (`ENOENT`, …), or null for anything else. */
+export function errnoOf(error: unknown): string | null {
+  if (!(error instanceof Error) || !("code" in error)) return null;
+  return typeof error.code === "string" ? error.code : null;
+}
+
+/** Run `read` and return null instead when the file or a folder above it is absent. */
+export function orAbsent<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw error;
+  }
+}
