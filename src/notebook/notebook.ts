@@ -74,12 +74,20 @@ export interface ChangesPage {
 /** A place to send notifications: one socket. Never called after `unsubscribe` or its close. */
 export interface Listener {
   changed(change: Changed): void;
-  /** The listener fell behind; it resumes from `cursor`. */
+  /** While paused an event had to be held back: after `resume()` it is served from `cursor`. Once a pause. */
   lagged(cursor: string): void;
+  /** The log can't be read on from `cursor`, the subscription is over: close the socket (1013), never go silent. */
+  failed(error: Error, cursor: string): void;
 }
 
+/** Events start after the caller of `subscribe` had a turn of the loop to send its reply. */
 export interface Subscription {
+  /** Where a client that has every event so far would resume; moves as events are handed over. */
   readonly cursor: string;
+  /** Hold events back (they stay in the log, not in memory). May be called inside `changed`. */
+  pause(): void;
+  /** Go on from `cursor`. */
+  resume(): void;
   unsubscribe(): void;
 }
 
@@ -103,8 +111,9 @@ export interface NotebookStatus {
   readonly watching: string;
 }
 
-/** A point in history or time as a caller may name it: commit, ISO time, `7d`, `12h`, `monday`, `last`. */
-export type Moment = { readonly commit: CommitId; readonly atMs: number };
+/** A point in history or time as a caller may name it: commit, ISO time, `7d`, `12h`, `monday`, `last`.
+ * `commit` is null for a time before the first commit. */
+export type Moment = { readonly commit: CommitId | null; readonly atMs: number };
 
 export interface Notebook {
   /**

@@ -4,7 +4,7 @@
  * The truth is the tip of one branch; the working tree is a door, seen through `WorkTree`.
  */
 import type { CommitMessage } from "../domain/commit-message.ts";
-import type { Author, CommitEvents } from "../domain/event.ts";
+import type { Author, CommitEvents, CommitInfo } from "../domain/event.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
 
 export interface FileWish {
@@ -118,6 +118,8 @@ export interface NoteStore {
    * then id), each with its events against its first parent.
    */
   history(after: CommitId | null, to: CommitId): AsyncIterable<CommitEvents>;
+  /** One commit's header and message, without its events. @throws NotesError UNKNOWN_COMMIT @cost one object */
+  commitInfo(id: CommitId): Promise<CommitInfo>;
   /** Resolve a full or unambiguous short commit id (≥ 7 hex digits). @throws NotesError UNKNOWN_COMMIT */
   resolveCommit(text: string): Promise<CommitId>;
   /** The newest commit on the tip's first-parent chain whose author date is at or before `atMs`; null: none. */
