@@ -1,0 +1,141 @@
+/**
+ * What can be set, in one schema: the JSON Schema that is published comes from it, and so does `config set`.
+ * Where values come from and who wins is `read-settings.ts`.
+ * Invariant: every key here is one that the contract names, and no other key is ever accepted.
+ *
+ * @see spec: protocol, section 6 (Settings)
+ */
+import { z } from "zod";
+
+const name = z.string().min(1).max(255);
+const milliseconds = z.number().int().min(0).max(86_400_000);
+const priority = z.number().min(0).max(1);
+
+/** A folder below the repository's top, `/` separated; `.` is the whole tree. */
+const Root = z
+  .string()
+  .transform((text) => text.replace(/^(?:\.\/)+(?=.)/, "").replace(/(?<=.)\/+$/, ""))
+  .pipe(
+    z
+      .string()
+      .regex(
+        /^(?:\.|(?!\.)[^/\\]+(?:\/(?!\.)[^/\\]+)*)$/,
+        "a folder below the repository's top, or . for all of it",
+      ),
+  );
+
+const Later = z.record(z.string(), z.unknown());
+
+/** Settings as they are written; everything may be absent. */
+export const Settings = z.strictObject({
+  repo: name.optional().describe("The note repository's folder; relative to the file that says so."),
+  branch: name.optional().describe("The one branch whose tip is the truth. Default: the one at init."),
+  roots: z
+    .array(Root)
+    .max(64)
+    .optional()
+    .describe("Folders whose Markdown files are notes, beside notes and memory; . is the whole tree."),
+  host: name.optional().describe("Address to listen on. Default 127.0.0.1."),
+  port: z
+    .number()
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe("Default 6683, or the next free to 6699; 0: any."),
+  hosts: z.array(name).max(64).optional().describe("Further Host names (name or name:port) that are ours."),
+  public_url: z.url().optional().describe("How others reach this daemon, e.g. through a proxy."),
+  allowed_origins: z.array(z.url()).max(64).optional().describe("Further web origins that may call."),
+  types: z
+    .record(z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/), z.strictObject({ priority: priority.optional() }))
+    .optional()
+    .describe("Further note types, each with its priority for context, 0 to 1 (default 0.6)."),
+  limits: z
+    .strictObject({
+      note_bytes: z
+        .number()
+        .int()
+        .min(1024)
+        .max(900_000)
+        .optional()
+        .describe("Largest note. Default 262144."),
+      queue: z
+        .number()
+        .int()
+        .min(1)
+        .max(100_000)
+        .optional()
+        .describe("Writes waiting at once. Default 4096."),
+      lock_wait_ms: milliseconds
+        .optional()
+        .describe("Longest wait for a lock of another Git. Default 10000."),
+    })
+    .optional(),
+  durability: z
+    .enum(["full", "relaxed"])
+    .optional()
+    .describe("full: an answer means it survives a power cut. relaxed: it survives a killed process."),
+  reconcile: z
+    .strictObject({
+      quiet_ms: milliseconds.optional().describe("A hand edit is committed after this long. Default 10000."),
+      max_wait_ms: milliseconds
+        .optional()
+        .describe("At most this long after the first save. Default 300000."),
+      commit: z
+        .enum(["auto", "manual"])
+        .optional()
+        .describe("manual: hand edits are the person's to commit."),
+    })
+    .optional(),
+  filenames: z.enum(["id", "id-slug"]).optional().describe("File names of new notes. Default id."),
+  front_matter: Later.optional(),
+  links: Later.optional(),
+  search: Later.optional(),
+  embedder: Later.optional(),
+  vectors: Later.optional(),
+  context: Later.optional(),
+  chunks: z
+    .strictObject({
+      tokens: z.number().int().min(16).max(8192).optional(),
+      overlap: z.number().int().min(0).max(4096).optional(),
+    })
+    .optional(),
+  capture: Later.optional(),
+  report: z
+    .strictObject({
+      schedule: z.string().optional(),
+      stale_after_days: z.number().min(0).optional(),
+    })
+    .optional(),
+  sync: Later.optional(),
+});
+export type Settings = z.output<typeof Settings>;
+
+export type SettingName = keyof Settings;
+export const SETTING_NAMES = Object.keys(Settings.shape) as readonly SettingName[]; // keys of a literal object
+
+/** Accepted, because the contract names them, but nothing in this version reads them: whoever sets one is told. */
+export const WITHOUT_EFFECT: readonly SettingName[] = [
+  "front_matter",
+  "links",
+  "search",
+  "embedder",
+  "vectors",
+  "context",
+  "chunks",
+  "capture",
+  "report",
+  "sync",
+];
+
+/** What a file inside the note repository may set: whoever can push must not open a port. */
+export const REPOSITORY_MAY_SET: readonly SettingName[] = ["types", "capture", "report"];
+
+/** The JSON Schema of a settings file, draft 2020-12. */
+export function settingsSchema(): Record<string, unknown> {
+  return {
+    $id: "https://notesd.invalid/settings.schema.json",
+    title: "notes.config.json",
+    ...z.toJSONSchema(Settings.extend({ $schema: z.string().optional() }), { io: "input" }),
+  };
+}
