@@ -13,6 +13,11 @@ export interface FileWish {
   readonly expected: BlobId | null;
   /** New bytes; null removes the file. */
   readonly bytes: Uint8Array | null;
+  /**
+   * Origin `door` only: what the working file must hold instead of base (null: nothing), because `bytes`
+   * already merge it. It is replaced as any file is; without this a person's unsettled save is `dirty`.
+   */
+  readonly onDisk?: BlobId | null;
 }
 
 /** A planned commit. It names 1..n notes; no files at all make an empty commit (a remembered request). */
@@ -25,6 +30,7 @@ export interface Draft {
   /**
    * `door`: the working file must still hold `base` and is replaced by the new bytes.
    * `disk`: a person saved these bytes already; the working file must still hold them and stays as it is.
+   * While HEAD is elsewhere the files belong to another branch: `door` moves the ref alone, `disk` is `dirty`.
    */
   readonly origin: "door" | "disk";
   /** Further parents of a merge commit, after the tip. */
