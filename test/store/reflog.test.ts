@@ -41,6 +41,6 @@ test("the first commit of a branch starts its log from zeros", () => {
   appendReflog(repo.gitdir, "refs/heads/a/b", line);
   mkdirSync(join(repo.gitdir, "refs/heads/a"));
   writeFileSync(join(repo.gitdir, "refs/heads/a/b"), `${to}\n`);
-  expect(line.startsWith(`${"0".repeat(40)} ${to} n <e> 0 +0000\t`)).toBe(true);
+  expect(line.startsWith(`${"0".repeat(40)} ${to} n <e> 1 +0000\t`)).toBe(true);
   expect(repo.git("reflog", "show", "--format=%gs", "a/b")).toBe("commit (initial): root");
 });
