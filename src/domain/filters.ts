@@ -60,6 +60,7 @@ export function matches(filter: NoteFilter, note: NoteMetadata): boolean {
       return false;
     }
   }
+  if (filter.sinceMs === undefined && filter.untilMs === undefined) return true;
   const updatedMs = Date.parse(note.updated_at);
   if (filter.sinceMs !== undefined && updatedMs < filter.sinceMs) return false;
   if (filter.untilMs !== undefined && updatedMs > filter.untilMs) return false;

@@ -97,18 +97,39 @@ export interface NoteIndex {
   readonly head: CommitId | null;
 
   /**
-   * Fold commits, parents before children, ending at the new head. All reads happen first; the change of
-   * state is one synchronous step, so no reader sees half a commit.
-   * @returns for the head's first-parent chain: one entry a note in each commit, in order
+   * Fold commits, parents before children, ending at the new head: what `history(head, newHead)` yields.
+   * All reads happen first; the change of state is one synchronous step, so no reader sees half a commit.
+   * Any head whose ancestors are held or given will do, also one that does not descend from the held one.
+   * Calls must not overlap.
+   *
+   * @returns when the held head lies on the new head's first-parent chain: one entry a note in each commit of
+   *   that chain, in order (a merge's are its differences to its first parent); else the difference of
+   *   the two states, as of the new head
+   * @throws NotesError UNKNOWN_COMMIT a parent is neither held nor given (see `canExtend`); nothing changed
+   * @cost a chain from the head: O(changes), well under 1 ms a note; any other move: O(everything held)
    */
   apply(commits: readonly CommitEvents[], read: ReadBlob): Promise<NoteChange[]>;
+  /** Whether `apply` can take these: every parent is held or given. When not: `rebuild` from all of history. */
+  canExtend(commits: readonly CommitEvents[]): boolean;
+  /**
+   * Throw everything away and fold a whole history, parents before children, ending at the head.
+   * Readers see the old state until the new one stands; after a throw the old state stays.
+   */
+  rebuild(commits: AsyncIterable<CommitEvents> | Iterable<CommitEvents>, read: ReadBlob): Promise<void>;
 
   /** By id, else by the stem of a file without `id` while that is unique. Expired notes too. */
   get(id: string): NoteMetadata | null;
   idAt(path: RepoPath): NoteId | null;
+  /** Every note file at the head, quarantined ones too, by path bytes. */
+  files(): readonly { readonly path: RepoPath; readonly blob: BlobId; readonly noteId: NoteId }[];
   /** The note's body, as in the file; null for an unknown note. */
   content(id: NoteId): string | null;
   quarantined(): readonly Quarantined[];
+  /**
+   * Why this id's file can't be read as a note; null when it can. Such a file is in no list and no summary;
+   * `get` (title: its stem), `content` (its whole text) and `search` know it.
+   */
+  quarantine(id: NoteId): Quarantined | null;
   /** Ids that two files claim: the one that keeps it, and the one served under its `f_` id. */
   duplicates(): readonly {
     readonly id: string;
@@ -149,7 +170,7 @@ export interface NoteIndex {
   digest(): string;
   /** Fields that differ between two indexes of one head, for `daemon.verify`; empty when equal. */
   differences(other: NoteIndex): readonly { readonly path: RepoPath; readonly detail: string }[];
-  /** Serialised state, format-numbered, naming its head. */
+  /** Serialised state, format-numbered, naming its head; `restoreNoteIndex` reads it back without any blob. */
   snapshot(): Uint8Array;
 }
 
