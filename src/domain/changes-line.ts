@@ -28,9 +28,9 @@ export function isChangesLine(line: string): boolean {
 export function changesLine(before: Described, after: Described): string | null {
   const parts: string[] = [];
   for (const name of new Set([...Object.keys(before.fields), ...Object.keys(after.fields)])) {
-    const [from, to] = [show(before.fields[name]), show(after.fields[name])];
-    if (JSON.stringify(before.fields[name] ?? null) === JSON.stringify(after.fields[name] ?? null)) continue;
-    parts.push(`${/^[\w.-]+$/.test(name) ? name : JSON.stringify(flat(name))}: ${from} → ${to}`);
+    const [from, to] = [own(before.fields, name), own(after.fields, name)];
+    if (JSON.stringify(from) === JSON.stringify(to)) continue;
+    parts.push(`${/^[\w.-]+$/.test(name) ? name : JSON.stringify(flat(name))}: ${show(from)} → ${show(to)}`);
   }
   parts.push(...tagsPart(before.tags, after.tags), ...bodyPart(before.body, after.body));
   if (parts.length === 0) return null;
@@ -40,6 +40,11 @@ export function changesLine(before: Described, after: Described): string | null 
     : `${Array.from(line)
         .slice(0, LINE_MAX_CHARS - 1)
         .join("")}…`;
+}
+
+/** Keys come from files: `valueOf` and the like must not reach the prototype. */
+function own(fields: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(fields, name) ? (fields[name] ?? null) : null;
 }
 
 function tagsPart(before: readonly string[], after: readonly string[]): string[] {
@@ -76,7 +81,7 @@ const flat = (text: string) =>
     .trim();
 
 function show(value: unknown): string {
-  if (value === undefined || value === null) return "none";
+  if (value === null) return "none";
   const text = flat(typeof value === "string" ? value : JSON.stringify(value)) || '""';
   const chars = Array.from(text);
   return chars.length <= VALUE_MAX_CHARS ? text : `${chars.slice(0, VALUE_MAX_CHARS - 1).join("")}…`;

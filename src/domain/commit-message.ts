@@ -6,6 +6,9 @@
 import { isChangesLine } from "./changes-line.ts";
 import { NotesError } from "./errors.ts";
 import type { Author, CommitAction, NoteSource } from "./event.ts";
+import { foldAgentName } from "./identity.ts";
+import { escapeSegment } from "./note-path.ts";
+import type { Principal } from "./principal.ts";
 
 /** What a commit of ours will say. @see spec: storage, section 2 */
 export interface CommitMessage {
@@ -136,6 +139,16 @@ function trailer(key: string, value: string): string {
   }
   if (key === "Agent" && /[<>]/.test(text)) throw refusal("agent", "holds < or >");
   return `${key}: ${text}`;
+}
+
+/** Who stands as committer of every commit of ours. */
+export const COMMITTER: Author = { name: "notesd", email: "notesd@notesd.invalid" };
+
+/** The author of a principal's commit: the person, or `planner <planner@agents.notesd.invalid>`. */
+export function authorOf(principal: Principal): Author {
+  if (principal.kind === "person") return { name: principal.name, email: principal.email };
+  const local = escapeSegment(foldAgentName(principal.name));
+  return { name: principal.name, email: `${local}@agents.notesd.invalid` };
 }
 
 /**

@@ -22,6 +22,10 @@ test("what appears or goes is none on the other side, and the order of tags is t
   expect(changesLine(state({}, ["a", "b"]), state({}, ["b", "a"]))).toBe('tags: ["a","b"] → ["b","a"]');
 });
 
+test("a key named like a member of every object is only a key", () => {
+  expect(changesLine(state({ valueOf: 0 }), state({}))).toBe("valueOf: 0 → none");
+});
+
 test("long values and long bodies stay short and quick", () => {
   const line = changesLine(state({ title: "x".repeat(300) }), state({ title: "y".repeat(300) })) ?? "";
   expect(line.length).toBeLessThan(140);

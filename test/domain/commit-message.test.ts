@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { CommitMessage } from "../../src/domain/commit-message.ts";
 import {
+  authorOf,
   formatIdentity,
   formatMessage,
   normalizeReason,
@@ -121,4 +122,9 @@ test("control characters, line breaks, < and > are refused in names", () => {
   expect(formatIdentity({ name: "planner", email: "p@agents.notesd.invalid" }, 1_764_497_700_999)).toBe(
     "planner <p@agents.notesd.invalid> 1764497700 +0000",
   );
+});
+
+test("an agent's author is its name, with its fold as address", () => {
+  const agent = { kind: "agent", name: "Code Reviewer", agentId: 1, readOnly: false, mcp: false } as const;
+  expect(authorOf(agent)).toEqual({ name: "Code Reviewer", email: "code_20reviewer@agents.notesd.invalid" });
 });
