@@ -123,11 +123,26 @@ export async function between(
   await painting.mark(to, LEFT);
   if (after !== null) await painting.mark(after, RIGHT);
   while (painting.open) await painting.step();
-  const isOurs = (id: CommitId) => painting.marks.get(id) === LEFT;
-  const merges = [...painting.commits].some(([id, c]) => isOurs(id) && c.parents.length > 1);
-  // With a merge, a commit can be reached around the mark of `after` before that mark arrives: let it arrive.
-  if (merges && after !== null) while (painting.more) await painting.step();
-  return new Map([...painting.commits].filter(([id]) => isOurs(id)));
+  let set = leftFrom(painting, to);
+  // With a merge, a commit can be reached around the marks of `after` before these arrive: let them arrive.
+  if (after !== null && [...set.values()].some((c) => c.parents.length > 1)) {
+    while (painting.more) await painting.step();
+    set = leftFrom(painting, to);
+  }
+  return set;
+}
+
+/** What is reached from `to` over commits that bear its mark alone; below one with both, all have both. */
+function leftFrom(painting: Painting, to: CommitId): Map<CommitId, GraphCommit> {
+  const set = new Map<CommitId, GraphCommit>();
+  const queue = [to];
+  for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
+    const commit = painting.commits.get(id);
+    if (commit === undefined || painting.marks.get(id) !== LEFT || set.has(id)) continue;
+    set.set(id, commit);
+    queue.push(...commit.parents);
+  }
+  return set;
 }
 
 /** @cost the commits newer than the ancestor on a straight line; more with clocks that disagree */

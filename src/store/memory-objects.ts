@@ -36,6 +36,11 @@ export class MemoryObjects {
     throw new NotesError("UNKNOWN_COMMIT", `The repository has no ${kind} ${id}.`, { [kind]: id });
   }
 
+  /** Every object, in the order of writing. */
+  *all(): Generator<{ readonly id: string; readonly kind: Kind; readonly content: Uint8Array }> {
+    for (const [id, object] of this.#objects) yield { id, ...object };
+  }
+
   /** Ids of commits that start with these digits. */
   commitsLike(prefix: string): CommitId[] {
     const like = [...this.#objects].filter(([id, o]) => o.kind === "commit" && id.startsWith(prefix));

@@ -43,6 +43,7 @@ export interface MemoryPerson {
 export interface MemoryStore extends NoteStore {
   readonly workTree: MemoryWorkTree;
   readonly person: MemoryPerson;
+  readonly objects: MemoryObjects;
 }
 
 const PERSON: Author = { name: "A Person", email: "person@example.org" };
@@ -185,6 +186,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     branch,
     workTree,
     person,
+    objects,
     tip: async () => tip,
     state: async () => (state.state === "ok" && tip === null ? { state: "unborn" } : state),
     commit,
