@@ -3,6 +3,7 @@
  * Invariant: `state(commit)` is a function of the commit alone, so an index that followed every event
  * equals one rebuilt from history (digest and every derived field).
  */
+import type { NoteState } from "../domain/changed-fields.ts";
 import type { CommitEvents, NoteSource, ReadBlob } from "../domain/event.ts";
 import type { NoteFilter } from "../domain/filters.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath, Trust } from "../domain/note.ts";
@@ -17,7 +18,7 @@ export interface NoteChange {
   /** After the change; null when the note is gone or quarantined. */
   readonly after: NoteMetadata | null;
   readonly before: NoteMetadata | null;
-  /** Names of metadata fields that changed, and `content`. */
+  /** `changedFields(before, after)`: names of metadata fields that changed, and `content`. */
   readonly fields: readonly string[];
   readonly revision: BlobId | null;
 }
@@ -40,6 +41,16 @@ export interface HistoryRow {
   readonly atMs: number;
   /** Blob after; null: removed. */
   readonly revision: BlobId | null;
+}
+
+/** A note file in the state of a commit. */
+export interface FileAt {
+  readonly path: RepoPath;
+  readonly blob: BlobId;
+  readonly noteId: NoteId;
+  /** The commit that last changed the file, as of that state. */
+  readonly changedIn: CommitId;
+  readonly trust: Trust;
 }
 
 export interface HistoryFilter {
@@ -120,6 +131,13 @@ export interface NoteIndex {
   /** By id, else by the stem of a file without `id` while that is unique. Expired notes too. */
   get(id: string): NoteMetadata | null;
   idAt(path: RepoPath): NoteId | null;
+  /** The note file at a path in the state of any held commit; null: none there, or the commit isn't held. @cost no read */
+  fileAt(commit: CommitId, path: RepoPath): FileAt | null;
+  /**
+   * A note as any held commit left it, exactly as `apply` told of it (`before`, `after` of a NoteChange).
+   * @returns null when there was no note file at the path; `metadata` null for one that can't be read as a note
+   */
+  noteAt(commit: CommitId, path: RepoPath, read: ReadBlob): Promise<NoteState | null>;
   /** Every note file at the head, quarantined ones too, by path bytes. */
   files(): readonly { readonly path: RepoPath; readonly blob: BlobId; readonly noteId: NoteId }[];
   /** The note's body, as in the file; null for an unknown note. */
