@@ -1,6 +1,7 @@
 /** An action, defined once: every door, the command line, the client and the docs come from this. */
 import type { z } from "zod";
 import type { ErrorCode } from "../domain/errors.ts";
+import type { NoteFilter } from "../domain/filters.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { Notebook } from "../notebook/notebook.ts";
 
@@ -12,7 +13,8 @@ export interface Connection {
   /** Set by session.set, shown as the `Session:` trailer of later commits on this socket. */
   setSession(session: string, task: string | null): void;
   /** Start sending notifications; returns the new subscription's id and cursor. */
-  subscribe(params: Record<string, unknown>): Promise<{ subscription_id: string; cursor: string }>;
+  subscribe(filter: NoteFilter, since: string | null): Promise<{ subscription_id: string; cursor: string }>;
+  /** @throws NotesError NOT_FOUND the connection has no such subscription */
   unsubscribe(subscriptionId: string): void;
 }
 
@@ -33,6 +35,11 @@ export interface Context {
   readonly daemon: Daemon;
   readonly caller: Caller;
   readonly connection: Connection | null;
+  /**
+   * 64 hex: SHA-256 of the RFC 8785 JSON of `{method, params}` as sent without `idempotency_key`; null
+   * when none was sent. `invoke` sets it.
+   */
+  readonly requestHash: string | null;
 }
 
 export interface Example {
@@ -42,9 +49,13 @@ export interface Example {
   readonly result: unknown;
 }
 
-export interface Action<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
+export interface Action<
+  Input extends z.ZodType = z.ZodType,
+  Output extends z.ZodType = z.ZodType,
+  Name extends string = string,
+> {
   /** The JSON-RPC method, e.g. `notes.create`. */
-  readonly name: string;
+  readonly name: Name;
   readonly effects: Effects;
   /** One line, for tables and help. */
   readonly summary: string;
@@ -60,6 +71,8 @@ export interface Action<Input extends z.ZodType = z.ZodType, Output extends z.Zo
 }
 
 /** Define an action with its types inferred from its schemas. */
-export function defineAction<I extends z.ZodType, O extends z.ZodType>(action: Action<I, O>): Action<I, O> {
+export function defineAction<I extends z.ZodType, O extends z.ZodType, const N extends string>(
+  action: Action<I, O, N>,
+): Action<I, O, N> {
   return action;
 }

@@ -1,0 +1,120 @@
+/**
+ * Who may do what: the table of principals, in one place. Doors say who is calling, this file says
+ * whether that caller may; no action decides for itself.
+ *
+ * @see spec: protocol, section 2
+ */
+import type { Change } from "../domain/change.ts";
+import { NotesError } from "../domain/errors.ts";
+import type { NoteMetadata } from "../domain/note.ts";
+import type { Agent, Caller } from "../domain/principal.ts";
+import type { Context, Effects } from "./action.ts";
+
+const PERSONS_ONLY: ReadonlySet<string> = new Set(["sync.run", "daemon.verify", "agent.token"]);
+
+/** notes.run is seven actions under one name; only these of them read. */
+const RUN_READS: ReadonlySet<unknown> = new Set(["read", "search", "list", "summary"]);
+
+const forbidden = (message: string, data: Record<string, unknown> = {}) =>
+  new NotesError("FORBIDDEN", message, data);
+
+/**
+ * Whether the caller may call an action at all.
+ *
+ * @throws NotesError FORBIDDEN a person's action called by an agent, or a write by a read-only token
+ */
+export function authoriseCall(
+  action: { readonly name: string; readonly effects: Effects },
+  params: Readonly<Record<string, unknown>>,
+  caller: Caller,
+): void {
+  const { principal } = caller;
+  if (principal.kind === "person") return;
+  if (PERSONS_ONLY.has(action.name)) {
+    throw forbidden(`${action.name} is for persons; this token is the agent ${principal.name}'s.`);
+  }
+  const reads = action.name === "notes.run" && RUN_READS.has(params["action"]);
+  if (principal.readOnly && !reads && (action.effects === "write" || action.effects === "destructive")) {
+    throw forbidden(
+      `The token of agent ${principal.name} is read-only, and ${action.name} writes. Ask for a token that may write.`,
+    );
+  }
+}
+
+/**
+ * Whether the caller may make this change to this note. Reads the note once when that matters.
+ * A note that isn't there passes: the write itself says NOT_FOUND, or replays an earlier delete.
+ *
+ * @param targetAgent  the notebook that the caller named beside the note, if any
+ * @throws NotesError FORBIDDEN, or INVALID_PARAMS when a person must name `target_agent_id`
+ */
+export async function authoriseChange(
+  change: Change,
+  targetAgent: string | number | undefined,
+  context: Context,
+): Promise<void> {
+  if (change.kind === "create") return;
+  const { principal } = context.caller;
+  if (principal.kind === "person" && change.kind !== "delete") return;
+  const note = await metadataOf(change.noteId, context);
+  if (note === null) return;
+  if (targetAgent !== undefined || principal.kind === "person")
+    checkTarget(change, note, targetAgent, context);
+  if (principal.kind === "agent") authoriseAgent(change, note, principal);
+}
+
+async function metadataOf(id: string, context: Context): Promise<NoteMetadata | null> {
+  try {
+    return (await context.notebook.read(id, context.caller)).metadata;
+  } catch (error) {
+    if (error instanceof NotesError && error.code === "NOT_FOUND") return null;
+    throw error;
+  }
+}
+
+const isMemory = (note: NoteMetadata) => note.key !== null;
+
+/** `target_agent_id` counts for agent, thread and person memory only, where a person must name it. */
+function checkTarget(
+  change: Change,
+  note: NoteMetadata,
+  target: string | number | undefined,
+  context: Context,
+): void {
+  if (change.kind !== "delete" || !isMemory(note) || note.scope === "workspace") return;
+  const problem = (message: string) =>
+    new NotesError("INVALID_PARAMS", `notes.delete: target_agent_id ${message}`, {
+      issues: [{ path: "target_agent_id", message }],
+    });
+  if (target === undefined) {
+    throw problem(`is needed: this is ${note.scope} memory, so name the agent whose notebook holds it`);
+  }
+  const ids = context.notebook.agentFilter(target);
+  if (ids === "all") throw problem("names one agent, not all");
+  if (note.agent_id === null || !ids.includes(note.agent_id)) {
+    throw problem("is not the notebook that holds this note");
+  }
+}
+
+function authoriseAgent(change: Exclude<Change, { kind: "create" }>, note: NoteMetadata, agent: Agent): void {
+  const own = note.agent_id === agent.agentId;
+  if (own) return;
+  const whose = note.agent_name ?? "a person";
+  if (isMemory(note)) {
+    if (note.scope === "workspace" && change.kind !== "delete") return;
+    throw forbidden(
+      `This is memory of ${whose}; ${change.kind === "delete" ? "only who made it or a person deletes it" : "agents change their own"}.`,
+    );
+  }
+  if (change.kind === "delete") {
+    throw forbidden(
+      `Only ${whose}, who wrote this note, or a person may delete it. Set status to archived instead.`,
+    );
+  }
+  if (change.kind !== "update") return;
+  if (change.pinned !== undefined)
+    throw forbidden(`Only the author (${whose}) or a person may pin or unpin this note.`);
+  if (change.expiresInHours !== undefined) {
+    throw forbidden(`Only the author (${whose}) or a person may set when this note expires.`);
+  }
+}

@@ -1,0 +1,45 @@
+/** Call actions over a fake notebook, each result held to its schema. */
+import type { CallContext } from "../../src/actions/invoke.ts";
+import { invoke } from "../../src/actions/invoke.ts";
+import { registry } from "../../src/actions/registry.ts";
+import type { NotesError } from "../../src/domain/errors.ts";
+import type { Agent, Person, Principal } from "../../src/domain/principal.ts";
+import type { Notebook } from "../../src/notebook/notebook.ts";
+import { FakeNotebook } from "./fake-notebook.ts";
+
+export const ada: Person = { kind: "person", name: "Ada", email: "ada@example.org" };
+export const planner: Agent = { kind: "agent", name: "planner", agentId: 57, readOnly: false, mcp: false };
+export const coder: Agent = { kind: "agent", name: "coder", agentId: 99, readOnly: false, mcp: false };
+export const reader: Agent = { kind: "agent", name: "reader", agentId: 7, readOnly: true, mcp: false };
+
+export function contextOf(notebook: Notebook, principal: Principal = planner): CallContext {
+  return {
+    notebook,
+    daemon: {
+      status: async () => ({ version: "0.1.0", protocol: 1, uptime_s: 1 }),
+      agentToken: async ({ name }) => ({ agent: name, agent_id: 57, token: "t".repeat(43) }),
+      openrpc: () => ({ openrpc: "1.3.2" }),
+    },
+    caller: { principal, session: null, task: null },
+    connection: null,
+  };
+}
+
+/** A caller bound to one notebook. `fails` gives the error that a call must end in. */
+export function caller(notebook: Notebook = new FakeNotebook(), principal: Principal = planner) {
+  const call = (method: string, params: unknown = {}): Promise<Record<string, unknown>> =>
+    // Results of the actions called here are records; each is held to its own schema.
+    invoke(registry, { method, params }, contextOf(notebook, principal), { checkOutput: true }) as Promise<
+      Record<string, unknown>
+    >;
+  const fails = async (method: string, params: unknown = {}): Promise<NotesError> => {
+    try {
+      await call(method, params);
+    } catch (error) {
+      // Anything else than a NotesError shows itself in the assertions on its code.
+      return error as NotesError;
+    }
+    throw new Error(`${method} succeeded`);
+  };
+  return { call, fails };
+}

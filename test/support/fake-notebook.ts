@@ -1,0 +1,409 @@
+/**
+ * A notebook in a Map, for tests of actions and doors alone: no Git, no files, no index. It answers as the
+ * interface says, so far as those tests look; what the real one promises is tested with the real one.
+ */
+import { createHash } from "node:crypto";
+import type { WriteRequest } from "../../src/domain/change.ts";
+import { NotesError } from "../../src/domain/errors.ts";
+import { matches, type NoteFilter } from "../../src/domain/filters.ts";
+import { NOTE_TYPES, type NoteMetadata } from "../../src/domain/note.ts";
+import type { Caller } from "../../src/domain/principal.ts";
+import type { Changed, Listener, Notebook, Subscription, WriteOutcome } from "../../src/notebook/notebook.ts";
+
+interface Held {
+  metadata: NoteMetadata;
+  content: string;
+}
+
+const sha = (text: string) => createHash("sha1").update(text).digest("hex");
+
+export class FakeNotebook implements Notebook {
+  readonly notes = new Map<string, Held>();
+  readonly log: Changed[] = [];
+  readonly requests: WriteRequest[] = [];
+  readonly seenCallers: Caller[] = [];
+  readonly types = NOTE_TYPES;
+  /** Runs before a write takes effect, to hold it or make it fail. */
+  beforeWrite: (request: WriteRequest) => Promise<void> = async () => {};
+  #count = 0;
+  #remembered = new Map<string, { hash: string; outcome: WriteOutcome }>();
+  #deleted = new Map<string, string>();
+  #subscribers = new Set<FakeSubscription>();
+
+  async write(request: WriteRequest, caller: Caller): Promise<WriteOutcome> {
+    this.requests.push(request);
+    await this.beforeWrite(request);
+    const remembered = request.idempotency ? this.#remembered.get(request.idempotency.key) : undefined;
+    if (remembered) {
+      if (remembered.hash !== request.idempotency?.hash) {
+        throw new NotesError("IDEMPOTENCY_MISMATCH", "This key was used with other parameters.");
+      }
+      return { ...remembered.outcome, replayed: true };
+    }
+    const outcome = this.#apply(request, caller);
+    if (request.idempotency) {
+      this.#remembered.set(request.idempotency.key, { hash: request.idempotency.hash, outcome });
+    }
+    return outcome;
+  }
+
+  #apply({ change, reason }: WriteRequest, caller: Caller): WriteOutcome {
+    const at = new Date(Date.UTC(2026, 10, 30, 10, 0, this.#count)).toISOString();
+    const commit = sha(`commit ${++this.#count}`);
+    const agent = caller.principal.kind === "agent" ? caller.principal : null;
+    const id =
+      change.kind === "create"
+        ? `note_20261130_100000_${sha(String(this.#count)).slice(0, 6)}`
+        : change.noteId;
+    let held = this.notes.get(id);
+    if (change.kind === "create") {
+      const metadata: NoteMetadata = {
+        note_id: id,
+        title: change.title,
+        type: change.noteType,
+        tags: [...change.tags],
+        created_at: at,
+        updated_at: at,
+        status: "open",
+        scope: "workspace",
+        scope_ref_id: null,
+        key: null,
+        agent_id: agent?.agentId ?? null,
+        agent_name: agent?.name ?? null,
+        pinned: change.pinned,
+        expires_at: null,
+        path: `notes/2026/11/30/${id}.md`,
+        revision: sha(change.content),
+        trust: agent ? "agent" : "person",
+        extra: { ...change.extra },
+      };
+      held = { metadata, content: change.content };
+    }
+    if (held === undefined) throw this.#missing(id);
+    const { metadata } = held;
+    if (
+      "ifRevision" in change &&
+      change.ifRevision !== undefined &&
+      change.ifRevision !== metadata.revision
+    ) {
+      throw new NotesError("CONFLICT", "The note changed since.", { revision: metadata.revision });
+    }
+    if (change.kind === "update") {
+      if (change.content !== undefined) held.content = change.content;
+      if (change.title !== undefined) metadata.title = change.title;
+      if (change.noteType !== undefined) metadata.type = change.noteType;
+      if (change.tags !== undefined) metadata.tags = [...change.tags];
+      if (change.status !== undefined) metadata.status = change.status;
+      if (change.pinned !== undefined) metadata.pinned = change.pinned;
+      if (change.extra !== undefined) metadata.extra = { ...metadata.extra, ...change.extra };
+    } else if (change.kind === "append") {
+      held.content += change.content;
+    } else if (change.kind === "edit") {
+      held.content = held.content.replace(change.oldStr, () => change.newStr);
+    }
+    metadata.revision = sha(JSON.stringify([metadata.title, metadata.tags, held.content, this.#count]));
+    metadata.updated_at = at;
+    if (change.kind === "delete") {
+      this.notes.delete(id);
+      this.#deleted.set(id, commit);
+    } else {
+      this.notes.set(id, held);
+    }
+    const gone = change.kind === "delete";
+    this.#publish({
+      commit: commit as Changed["commit"],
+      action: change.kind,
+      note_id: id as Changed["note_id"],
+      title: metadata.title,
+      type: metadata.type,
+      status: metadata.status,
+      tags: metadata.tags,
+      fields: ["content"],
+      path: metadata.path as Changed["path"],
+      revision: gone ? null : (metadata.revision as Changed["revision"]),
+      agent_id: agent?.agentId ?? null,
+      agent_name: agent?.name ?? null,
+      reason,
+      source: "api",
+      trust: metadata.trust,
+      via: "live",
+      at,
+      cursor: commit,
+    });
+    return {
+      noteId: id as WriteOutcome["noteId"],
+      path: gone ? null : (metadata.path as WriteOutcome["path"]),
+      revision: gone ? null : (metadata.revision as WriteOutcome["revision"]),
+      commit: commit as WriteOutcome["commit"],
+      title: metadata.title,
+      createdAt: metadata.created_at,
+      updatedAt: at,
+      changed: true,
+      merged: false,
+      replayed: false,
+    };
+  }
+
+  #missing(id: string): NotesError {
+    const deletedIn = this.#deleted.get(id);
+    return new NotesError(
+      "NOT_FOUND",
+      `There is no note ${id.slice(0, 80)}.`,
+      deletedIn ? { deleted_in: deletedIn } : {},
+    );
+  }
+
+  #publish(change: Changed): void {
+    this.log.push(change);
+    for (const subscriber of this.#subscribers) subscriber.pump();
+  }
+
+  async read(id: string): Promise<Awaited<ReturnType<Notebook["read"]>>> {
+    const held = this.notes.get(id);
+    if (held === undefined) throw this.#missing(id);
+    return {
+      metadata: structuredClone(held.metadata),
+      content: held.content,
+      dirty: false,
+      conflicted: false,
+    };
+  }
+
+  #rows(filter: NoteFilter): Held[] {
+    return [...this.notes.values()].filter((held) => matches(filter, held.metadata)).reverse();
+  }
+
+  list(query: Parameters<Notebook["list"]>[0]): ReturnType<Notebook["list"]> {
+    const rows = this.#rows(query.filter).map((held) => held.metadata);
+    const from = Number(query.cursor ?? 0);
+    const next = from + query.limit;
+    return {
+      items: rows.slice(from, next),
+      total: rows.length,
+      nextCursor: next < rows.length ? String(next) : null,
+    };
+  }
+
+  async search(query: Parameters<Notebook["search"]>[0]): ReturnType<Notebook["search"]> {
+    const wanted = query.query?.toLowerCase() ?? "";
+    const rows = this.#rows(query.filter).filter(({ metadata, content }) =>
+      [metadata.title, content, ...(query.fields === "title-body" ? [] : metadata.tags)].some((text) =>
+        text.toLowerCase().includes(wanted),
+      ),
+    );
+    const found = rows.slice(0, query.limit).map((held) => ({
+      note: held.metadata,
+      content: held.content,
+      score: 1,
+      snippet: held.content.slice(0, 240),
+    }));
+    return { rows: found, total: rows.length };
+  }
+
+  summary(): ReturnType<Notebook["summary"]> {
+    const rows = this.#rows({}).map((held) => held.metadata);
+    const count = (pick: (note: NoteMetadata) => string) => {
+      const counts: Record<string, number> = {};
+      for (const note of rows) counts[pick(note)] = (counts[pick(note)] ?? 0) + 1;
+      return counts;
+    };
+    return {
+      total_notes: rows.length,
+      type_distribution: count((note) => note.type),
+      recent_notes: rows
+        .slice(0, 5)
+        .map(({ note_id, title, type, updated_at }) => ({ note_id, title, type, updated_at })),
+      by_status: count((note) => note.status),
+      by_scope: count((note) => note.scope),
+      by_agent: count((note) => note.agent_name ?? "person"),
+      open_blockers: rows
+        .filter((note) => note.type === "blocker" && note.status === "open")
+        .map(({ note_id, title, updated_at }) => ({ note_id, title, updated_at })),
+    };
+  }
+
+  async changes(since: string, limit: number, filter: NoteFilter): ReturnType<Notebook["changes"]> {
+    const at = this.log.findIndex((change) => change.cursor === since);
+    if (at === -1 && since !== sha("start"))
+      throw new NotesError("UNKNOWN_COMMIT", "Not a commit of this branch.");
+    const rest = this.log
+      .slice(at + 1)
+      .filter((change) => !filter.types || filter.types.includes(change.type));
+    const page = rest.slice(0, limit);
+    return {
+      changes: page,
+      cursor: page.at(-1)?.cursor ?? since,
+      more: page.length < rest.length,
+      squashed: false,
+    };
+  }
+
+  async subscribe(listener: Listener, filter: NoteFilter, since: string | null): Promise<Subscription> {
+    const from =
+      since === null ? this.log.length : this.log.findIndex((change) => change.cursor === since) + 1;
+    const subscription = new FakeSubscription(listener, filter, this.log, from, () =>
+      this.#subscribers.delete(subscription),
+    );
+    this.#subscribers.add(subscription);
+    setImmediate(() => subscription.pump());
+    return subscription;
+  }
+
+  async history(
+    filter: Parameters<Notebook["history"]>[0],
+    limit: number,
+    cursor: string | null,
+  ): ReturnType<Notebook["history"]> {
+    const rows = this.log.filter((change) => !filter.noteId || change.note_id === filter.noteId).reverse();
+    const from = Number(cursor ?? 0);
+    const items = rows.slice(from, from + limit).map((change) => ({
+      commit: change.commit,
+      noteId: change.note_id,
+      path: change.path,
+      action: change.action,
+      type: change.type,
+      title: change.title,
+      tags: change.tags,
+      agentId: change.agent_id,
+      agentName: change.agent_name,
+      source: change.source,
+      trust: "agent" as const,
+      session: null,
+      atMs: Date.parse(change.at),
+      revision: change.revision,
+      reason: change.reason,
+      changes: null,
+    }));
+    const next = from + limit;
+    return { items, total: rows.length, nextCursor: next < rows.length ? String(next) : null };
+  }
+
+  readonly keptConflicts: Awaited<ReturnType<Notebook["conflicts"]>>[number][] = [];
+  readonly blobs = new Map<string, string>();
+
+  async conflicts(noteId?: string): ReturnType<Notebook["conflicts"]> {
+    return this.keptConflicts.filter((kept) => noteId === undefined || kept.note_id === noteId);
+  }
+
+  async blobText(id: string): Promise<string> {
+    const text = this.blobs.get(id);
+    if (text === undefined) throw new NotesError("STORAGE", "no such blob");
+    return text;
+  }
+
+  #stateListeners = new Set<Parameters<Notebook["onState"]>[0]>();
+
+  onState(listener: Parameters<Notebook["onState"]>[0]): () => void {
+    this.#stateListeners.add(listener);
+    return () => this.#stateListeners.delete(listener);
+  }
+
+  tellState(state: Parameters<Parameters<Notebook["onState"]>[0]>[0]): void {
+    for (const listener of this.#stateListeners) listener(state);
+  }
+
+  async moment(text: string): ReturnType<Notebook["moment"]> {
+    const atMs = Date.parse(text);
+    if (Number.isNaN(atMs)) throw new NotesError("INVALID_PARAMS", `${text} is no commit, time or word.`);
+    return { commit: null, atMs };
+  }
+
+  agentFilter(value: string | number): ReturnType<Notebook["agentFilter"]> {
+    if (value === "all" || value === "*") return "all";
+    if (typeof value === "number") return [value];
+    if (/^[\s0-]/.test(value)) throw new NotesError("INVALID_PARAMS", `${value} is no agent.`);
+    if (/^\d+$/.test(value)) return [Number(value)];
+    const note = [...this.notes.values()].find((held) => held.metadata.agent_name === value);
+    return note?.metadata.agent_id ? [note.metadata.agent_id] : [];
+  }
+
+  seen(caller: Caller): void {
+    this.seenCallers.push(caller);
+  }
+
+  async settle(): ReturnType<Notebook["settle"]> {
+    return [];
+  }
+
+  async verify(): ReturnType<Notebook["verify"]> {
+    const digest = "0".repeat(64);
+    return { digest, rebuilt: digest, equal: true, problems: [] };
+  }
+
+  async status(): ReturnType<Notebook["status"]> {
+    return {
+      branch: "main",
+      head: this.log.at(-1)?.commit ?? null,
+      state: { state: "ok" },
+      notes: this.notes.size,
+      quarantined: [],
+      duplicates: [],
+      pending: [],
+      unsettled: [],
+      reported: [],
+      watching: "watching",
+    };
+  }
+
+  async close(): Promise<void> {}
+
+  get subscriberCount(): number {
+    return this.#subscribers.size;
+  }
+}
+
+class FakeSubscription implements Subscription {
+  #paused = false;
+  #next: number;
+  #told = false;
+  readonly listener: Listener;
+  readonly filter: NoteFilter;
+  readonly log: readonly Changed[];
+  readonly end: () => void;
+
+  constructor(
+    listener: Listener,
+    filter: NoteFilter,
+    log: readonly Changed[],
+    from: number,
+    end: () => void,
+  ) {
+    this.listener = listener;
+    this.filter = filter;
+    this.log = log;
+    this.#next = from;
+    this.end = end;
+  }
+
+  get cursor(): string {
+    return this.log[this.#next - 1]?.cursor ?? sha("start");
+  }
+
+  pump(): void {
+    for (;;) {
+      const change = this.log[this.#next];
+      if (change === undefined) return;
+      if (this.#paused) {
+        if (!this.#told) this.listener.lagged(this.cursor);
+        this.#told = true;
+        return;
+      }
+      this.#next++;
+      if (!this.filter.types || this.filter.types.includes(change.type)) this.listener.changed(change);
+    }
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#told = false;
+    this.pump();
+  }
+
+  unsubscribe(): void {
+    this.end();
+  }
+}
