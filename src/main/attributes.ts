@@ -1,0 +1,27 @@
+/**
+ * The attributes that keep Git from converting a note's bytes: a revision is the hash of the file's bytes.
+ *
+ * @see spec: storage, section 1 · gitattributes(5)
+ */
+
+/** Roots that are always there. */
+export const ALWAYS_ROOTS = ["notes", "memory"] as const;
+
+/** All roots, the fixed ones first; `.` stands for the whole tree and makes every other one needless. */
+export function allRoots(roots: readonly string[]): string[] {
+  return roots.includes(".") ? ["."] : [...new Set([...ALWAYS_ROOTS, ...roots])];
+}
+
+/** One line a root, with its LF. */
+export function attributeLines(roots: readonly string[]): string {
+  return allRoots(roots)
+    .map((root) => `${pattern(root)} -text -filter -ident merge=notesd\n`)
+    .join("");
+}
+
+function pattern(root: string): string {
+  if (root === ".") return "*.md";
+  const glob = `${root.replace(/[\\*?[\]]/g, "\\$&")}/**/*.md`;
+  if (!/[\s"\\#!]/.test(glob)) return glob;
+  return `"${glob.replace(/["\\]/g, "\\$&").replaceAll("\t", "\\t")}"`;
+}

@@ -1,0 +1,84 @@
+/**
+ * Installs the hooks: copies into `<gitdir>/notesd/hooks`, `core.hooksPath` set to that absolute folder, the
+ * earlier value remembered. Also the launcher `<gitdir>/notesd/bin` that hooks call.
+ * Invariant: every hook that ran before runs afterwards.
+ *
+ * @see spec: storage, section 6
+ */
+import { chmod, copyFile, mkdir, readdir } from "node:fs/promises";
+import { isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { writeDurably } from "../lib/durable-file.ts";
+import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
+import type { GitPlace } from "../lib/git-dir.ts";
+
+const OURS = ["pre-commit"];
+const PASSED_ON = [
+  "applypatch-msg",
+  "commit-msg",
+  "post-applypatch",
+  "post-checkout",
+  "post-commit",
+  "post-merge",
+  "post-receive",
+  "post-rewrite",
+  "post-update",
+  "pre-applypatch",
+  "pre-auto-gc",
+  "pre-merge-commit",
+  "pre-push",
+  "pre-rebase",
+  "pre-receive",
+  "prepare-commit-msg",
+  "update",
+];
+// Their mere presence changes what Git does, or they run very often: passed on only where there is one.
+const ONLY_IF_PRESENT = ["push-to-checkout", "proc-receive", "reference-transaction", "fsmonitor-watchman"];
+
+const SOURCES = fileURLToPath(new URL("../../hooks/", import.meta.url));
+
+export const hooksFolder = (place: GitPlace): string => join(place.gitDir, "notesd", "hooks");
+
+/** Install or refresh the hooks. Safe to repeat. */
+export async function installHooks(place: GitPlace): Promise<void> {
+  const folder = hooksFolder(place);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const config = join(place.gitDir, "config");
+  const values = await readGitConfig(config);
+  const current = values.get("core.hookspath")?.at(-1) ?? null;
+  const earlier = current === folder ? (values.get("notesd.hookspath")?.at(-1) ?? null) : current;
+  const earlierFolder =
+    earlier === null
+      ? join(place.gitDir, "hooks")
+      : isAbsolute(earlier)
+        ? earlier
+        : resolve(place.root, earlier);
+  const present: string[] = await readdir(earlierFolder).catch(() => []);
+  await copy("run-earlier", join(folder, "run-earlier"));
+  for (const name of OURS) await copy(name, join(folder, name));
+  for (const name of [...PASSED_ON, ...ONLY_IF_PRESENT.filter((one) => present.includes(one))]) {
+    await copy("run-earlier", join(folder, name));
+  }
+  await setGitConfig(config, { "notesd.hooksPath": earlier, "core.hooksPath": folder });
+}
+
+async function copy(name: string, to: string): Promise<void> {
+  await copyFile(join(SOURCES, name), to);
+  await chmod(to, 0o755);
+}
+
+/** A sentence when something else has taken `core.hooksPath` since `init`; null when all is well. */
+export async function hooksChanged(place: GitPlace): Promise<string | null> {
+  const values = await readGitConfig(join(place.gitDir, "config"));
+  const current = values.get("core.hookspath")?.at(-1);
+  if (current === hooksFolder(place)) return null;
+  return `core.hooksPath is ${current ?? "unset"}, so the hooks of notesd don't run; notesd init sets it again.`;
+}
+
+/** Write the launcher that hooks call: this Node and this program, by absolute path. */
+export async function writeLauncher(place: GitPlace, node: string, program: string): Promise<void> {
+  const quoted = [node, program].map((path) => `'${path.replaceAll("'", "'\\''")}'`).join(" ");
+  await writeDurably(join(place.gitDir, "notesd", "bin"), `#!/bin/sh\nexec ${quoted} "$@"\n`, {
+    mode: 0o755,
+  });
+}

@@ -1,0 +1,160 @@
+/**
+ * `notesd init`: make a note repository, or adopt one that is there. Works without Git, and again and again.
+ * Which folder it becomes is `init-place.ts`; what the person is asked is the command line's.
+ * Invariant: nothing that is tracked or that a person wrote is changed.
+ *
+ * @see spec: protocol, section 6 · storage, sections 1, 3.3 and 6
+ */
+import { randomBytes } from "node:crypto";
+import { appendFile, chmod, mkdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { ProcessError } from "../domain/process-error.ts";
+import { writeDurably } from "../lib/durable-file.ts";
+import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
+import { type GitPlace, gitPlaceAt } from "../lib/git-dir.ts";
+import { createRepository } from "../store/create-repository.ts";
+import { readHead } from "../store/refs.ts";
+import { allRoots, attributeLines } from "./attributes.ts";
+import { changeConfig } from "./config-file.ts";
+import { countMarkdownOutside } from "./count-markdown.ts";
+import { installHooks } from "./hooks.ts";
+import { openIdentities } from "./identities.ts";
+import { personOf } from "./person.ts";
+import { parseSettings } from "./read-settings.ts";
+
+export interface InitWish {
+  /** Absolute folder of the working tree to be; made when absent. */
+  readonly dir: string;
+  /** Null: as they are set already, else only notes and memory. */
+  readonly roots: readonly string[] | null;
+  readonly branch: string | null;
+  readonly remote: string | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly nowMs: number;
+}
+
+export interface InitReport {
+  readonly repo: string;
+  readonly branch: string;
+  readonly roots: readonly string[];
+  /** True when there was no repository before. */
+  readonly made: boolean;
+  /** True when it was marked before: nothing but refreshing was done. */
+  readonly again: boolean;
+  readonly markdown_outside_roots: number;
+}
+
+const GIT_CONFIG = {
+  "core.fsync": "committed,reference",
+  "core.trustctime": "false",
+  "index.version": "2",
+  "gc.autoPackLimit": "1000",
+  "uploadpack.allowFilter": "true",
+  "receive.denyCurrentBranch": "updateInstead",
+  "receive.denyDeletes": "true",
+  "receive.denyNonFastForwards": "true",
+  "receive.fsckObjects": "true",
+} as const;
+
+export const COMMITTER = { name: "notesd", email: "notesd@notesd.invalid" } as const;
+
+/** @throws ProcessError USAGE what can't become a note repository; NotesError STORAGE */
+export async function init(wish: InitWish): Promise<InitReport> {
+  const wanted = parseSettings(wish.roots === null ? {} : { roots: [...wish.roots] }, "--roots").roots;
+  const before = await gitPlaceAt(wish.dir);
+  const place = before ?? (await make(wish, wanted ?? []));
+  const config = join(place.gitDir, "config");
+  const again = (await readGitConfig(config)).get("notesd.marked")?.at(-1) === "true";
+  const folder = join(place.gitDir, "notesd");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+
+  const set = await changeConfig(place, (now) => ({
+    ...now,
+    branch: wish.branch ?? now.branch ?? branchOf(place),
+    ...(wanted ? { roots: wanted } : {}),
+  }));
+  const roots = allRoots(set.roots ?? []);
+  if (!before || !(await hasAttributes(place, roots)))
+    await addLines(place, "info/attributes", attributeLines(roots));
+  await addLines(place, "info/exclude", "/notes_index.json\n");
+  await ensureFile(join(folder, "proof.key"), `${randomBytes(32).toString("hex")}\n`);
+  openIdentities(folder, () => wish.nowMs).ownerToken(await personOf(place, wish.env));
+  if (wish.remote !== null) await setRemote(config, wish.remote);
+  await installHooks(place);
+  await setGitConfig(config, { ...GIT_CONFIG, "notesd.marked": "true" });
+  return {
+    repo: place.root,
+    branch: set.branch ?? branchOf(place),
+    roots,
+    made: before === null,
+    again,
+    markdown_outside_roots: await countMarkdownOutside(place.root, roots),
+  };
+}
+
+async function make(wish: InitWish, roots: readonly string[]): Promise<GitPlace> {
+  await mkdir(wish.dir, { recursive: true });
+  const author = await personOf(null, wish.env);
+  const ownAttributes = await stat(join(wish.dir, ".gitattributes")).catch(() => null);
+  await createRepository({
+    dir: wish.dir,
+    branch: wish.branch ?? "main",
+    // A person's own file stays theirs; ours then go to info/attributes, as in an adopted repository.
+    files: ownAttributes ? {} : { ".gitattributes": attributeLines(roots) },
+    subject: "init: notes keep their bytes",
+    author,
+    committer: COMMITTER,
+    atMs: wish.nowMs,
+  });
+  const place = await gitPlaceAt(wish.dir);
+  if (!place)
+    throw new ProcessError("STORAGE", `${wish.dir}: the repository that was just made is not there.`);
+  return place;
+}
+
+/** The branch HEAD is on. @throws ProcessError USAGE a detached HEAD */
+function branchOf(place: GitPlace): string {
+  const head = readHead(place.gitDir);
+  if (head.kind === "branch" && head.ref.startsWith("refs/heads/"))
+    return head.ref.slice("refs/heads/".length);
+  throw new ProcessError("USAGE", `${place.root} is on no branch. Check one out, or name it: --branch NAME.`);
+}
+
+/** Whether the tracked .gitattributes of a repository that we made says it all. */
+async function hasAttributes(place: GitPlace, roots: readonly string[]): Promise<boolean> {
+  const text = await readFile(join(place.root, ".gitattributes"), "utf8").catch(() => "");
+  return attributeLines(roots)
+    .split("\n")
+    .every((line) => line === "" || text.split(/\r?\n/).includes(line));
+}
+
+/** Append the lines that a file of the Git directory lacks. */
+async function addLines(place: GitPlace, name: string, wanted: string): Promise<void> {
+  const file = join(place.gitDir, name);
+  const text = await readFile(file, "utf8").catch(() => "");
+  const present = new Set(text.split(/\r?\n/));
+  const missing = wanted.split("\n").filter((line) => line !== "" && !present.has(line));
+  if (missing.length === 0) return;
+  await mkdir(join(file, ".."), { recursive: true });
+  await appendFile(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
+}
+
+/** Write a file, readable by its owner alone, unless it is there. */
+async function ensureFile(file: string, text: string): Promise<void> {
+  if (await stat(file).catch(() => null)) return;
+  await writeDurably(file, text, { mode: 0o600 });
+}
+
+async function setRemote(config: string, url: string): Promise<void> {
+  if (/^[a-z+]+:\/\/[^/@]*:[^/@]*@/i.test(url)) {
+    throw new ProcessError(
+      "USAGE",
+      "The remote's URL holds a password, which would be kept in Git's config. Leave it out.",
+    );
+  }
+  await setGitConfig(config, {
+    "remote.origin.url": url,
+    "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
+  });
+}
