@@ -35,7 +35,7 @@ test("the first commit of a branch starts its log from zeros", () => {
     to,
     name: "n",
     email: "e",
-    atMs: 0,
+    atMs: 1_000,
     message: "commit (initial): root",
   });
   appendReflog(repo.gitdir, "refs/heads/a/b", line);

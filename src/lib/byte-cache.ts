@@ -1,0 +1,48 @@
+/** A least-recently-used cache bounded by bytes, for values that can be had again elsewhere. */
+
+export interface ByteCache<K, V> {
+  /** The value, now the most recently used; undefined when it is not (or no longer) here. */
+  get(key: K): V | undefined;
+  /** @param bytes what it costs to hold; a value over the whole bound is not kept */
+  set(key: K, value: V, bytes: number): void;
+  delete(key: K): void;
+  clear(): void;
+  /** Bytes held, always ≤ `maxBytes`. */
+  readonly bytes: number;
+}
+
+export function byteCache<K, V>(maxBytes: number): ByteCache<K, V> {
+  const held = new Map<K, { readonly value: V; readonly bytes: number }>();
+  let total = 0;
+  const remove = (key: K) => {
+    total -= held.get(key)?.bytes ?? 0;
+    held.delete(key);
+  };
+  return {
+    get(key) {
+      const found = held.get(key);
+      if (found === undefined) return undefined;
+      held.delete(key);
+      held.set(key, found);
+      return found.value;
+    },
+    set(key, value, bytes) {
+      remove(key);
+      if (bytes > maxBytes) return;
+      held.set(key, { value, bytes });
+      total += bytes;
+      for (const oldest of held.keys()) {
+        if (total <= maxBytes) break;
+        remove(oldest);
+      }
+    },
+    delete: remove,
+    clear() {
+      held.clear();
+      total = 0;
+    },
+    get bytes() {
+      return total;
+    },
+  };
+}

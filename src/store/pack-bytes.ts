@@ -1,0 +1,173 @@
+/**
+ * The bytes of one small pack (version 2) and its idx (version 2), built in memory, each object once.
+ * Where they go on disk, and when, is `pack-writer.ts`.
+ * @see gitformat-pack(5)
+ */
+import { hash } from "node:crypto";
+import { crc32, deflateSync } from "node:zlib";
+import type { ObjectId, ObjectType } from "./object-id.ts";
+
+/** One replaced range that turns a base object into this one; lets a tree cost its change, not its size. */
+export interface ObjectEdit {
+  /** Must be in the pack already, else the object is stored whole. */
+  readonly base: ObjectId;
+  readonly baseLength: number;
+  /** Offset in the base, bytes dropped there, and what stands instead. */
+  readonly at: number;
+  readonly removed: number;
+  readonly inserted: Uint8Array;
+}
+
+interface Entry {
+  readonly id: ObjectId;
+  readonly offset: number;
+  readonly crc: number;
+  /** Length of the delta chain below it. */
+  readonly depth: number;
+}
+
+export interface FinishedPack {
+  /** 40 hex digits: the trailing checksum, and the pack's name. */
+  readonly name: string;
+  readonly pack: Buffer;
+  readonly idx: Buffer;
+  readonly objects: number;
+}
+
+export interface PackBuilder {
+  /** Add an object once; an id that is in already is passed over. */
+  add(type: ObjectType, id: ObjectId, bytes: Uint8Array, edit?: ObjectEdit): void;
+  has(id: ObjectId): boolean;
+  readonly size: number;
+  finish(): FinishedPack;
+}
+
+const TYPE_NUMBER = { commit: 1, tree: 2, blob: 3 } as const;
+const OFS_DELTA = 6;
+/** Git's own default depth is 50; a reader unpacks the whole chain. */
+const MAX_DEPTH = 40;
+const MIN_DELTA_BYTES = 200;
+const MAX_COPY = 0xffff;
+
+function entryHeader(type: number, length: number): number[] {
+  const out: number[] = [];
+  let byte = (type << 4) | (length & 15);
+  for (let rest = Math.floor(length / 16); ; rest = Math.floor(rest / 128)) {
+    if (rest === 0) return [...out, byte];
+    out.push(byte | 128);
+    byte = rest & 127;
+  }
+}
+
+function distance(bytes: number): number[] {
+  const out = [bytes & 127];
+  for (let rest = bytes >>> 7; rest > 0; rest >>>= 7) out.unshift(128 | (--rest & 127));
+  return out;
+}
+
+function varint(value: number): number[] {
+  const out: number[] = [];
+  let rest = value;
+  for (; rest > 127; rest >>>= 7) out.push((rest & 127) | 128);
+  return [...out, rest];
+}
+
+function copy(out: number[], from: number, length: number): void {
+  for (let at = from, left = length; left > 0; ) {
+    const size = Math.min(left, MAX_COPY);
+    const at0 = [at & 255, (at >>> 8) & 255, (at >>> 16) & 255, (at >>> 24) & 255, size & 255, size >>> 8];
+    const present = at0.map((byte, index) => (byte === 0 ? 0 : 1 << index));
+    out.push(0x80 | present.reduce((sum, bit) => sum + bit), ...at0.filter((byte) => byte !== 0));
+    at += size;
+    left -= size;
+  }
+}
+
+/** A Git delta of one edit: copy, insert, copy. */
+export function editDelta({ baseLength, at, removed, inserted }: ObjectEdit): Buffer {
+  const out = [...varint(baseLength), ...varint(baseLength - removed + inserted.length)];
+  copy(out, 0, at);
+  for (let from = 0; from < inserted.length; from += 127) {
+    const part = inserted.subarray(from, from + 127);
+    out.push(part.length, ...part);
+  }
+  copy(out, at + removed, baseLength - at - removed);
+  return Buffer.from(out);
+}
+
+function idxOf(entries: readonly Entry[], packChecksum: Buffer): Buffer {
+  const sorted = entries
+    .map((entry) => ({ entry, id: Buffer.from(entry.id, "hex") }))
+    .sort((a, b) => Buffer.compare(a.id, b.id));
+  const count = sorted.length;
+  const idx = Buffer.alloc(8 + 1024 + count * 28 + 40);
+  idx.writeUInt32BE(0xff744f63, 0);
+  idx.writeUInt32BE(2, 4);
+  const perFirstByte = new Uint32Array(256);
+  for (const { id } of sorted) perFirstByte[id[0] ?? 0] = (perFirstByte[id[0] ?? 0] ?? 0) + 1;
+  let total = 0;
+  for (let byte = 0; byte < 256; byte++) {
+    total += perFirstByte[byte] ?? 0;
+    idx.writeUInt32BE(total, 8 + byte * 4);
+  }
+  sorted.forEach(({ entry, id }, index) => {
+    id.copy(idx, 1032 + index * 20);
+    idx.writeUInt32BE(entry.crc, 1032 + count * 20 + index * 4);
+    idx.writeUInt32BE(entry.offset, 1032 + count * 24 + index * 4);
+  });
+  packChecksum.copy(idx, idx.length - 40);
+  hash("sha1", idx.subarray(0, -20), "buffer").copy(idx, idx.length - 20);
+  return idx;
+}
+
+/** An empty pack. @cost memory: the compressed bytes; keep a group under 2 GiB (256 writes of ≤ 1 MiB are) */
+export function packBuilder(): PackBuilder {
+  const chunks: Uint8Array[] = [Buffer.alloc(12)];
+  const entries: Entry[] = [];
+  const byId = new Map<ObjectId, Entry>();
+  let offset = 12;
+
+  const push = (id: ObjectId, head: number[], content: Uint8Array, depth: number) => {
+    const header = Buffer.from(head);
+    const body = deflateSync(content, { level: 1 });
+    const entry = { id, offset, crc: crc32(body, crc32(header)), depth };
+    chunks.push(header, body);
+    offset += header.length + body.length;
+    entries.push(entry);
+    byId.set(id, entry);
+  };
+
+  return {
+    add(type, id, bytes, edit) {
+      if (byId.has(id)) return;
+      const base = edit === undefined ? undefined : byId.get(edit.base);
+      if (
+        edit === undefined ||
+        base === undefined ||
+        base.depth >= MAX_DEPTH ||
+        bytes.length < MIN_DELTA_BYTES
+      ) {
+        push(id, entryHeader(TYPE_NUMBER[type], bytes.length), bytes, 0);
+        return;
+      }
+      const delta = editDelta(edit);
+      const head = [...entryHeader(OFS_DELTA, delta.length), ...distance(offset - base.offset)];
+      push(id, head, delta, base.depth + 1);
+    },
+    has: (id) => byId.has(id),
+    get size() {
+      return entries.length;
+    },
+    finish() {
+      const header = Buffer.alloc(12);
+      header.write("PACK", "latin1");
+      header.writeUInt32BE(2, 4);
+      header.writeUInt32BE(entries.length, 8);
+      chunks[0] = header;
+      const body = Buffer.concat(chunks);
+      const checksum = hash("sha1", body, "buffer");
+      const pack = Buffer.concat([body, checksum]);
+      return { name: checksum.toString("hex"), pack, idx: idxOf(entries, checksum), objects: entries.length };
+    },
+  };
+}
