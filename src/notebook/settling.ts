@@ -29,6 +29,7 @@ export interface Edit {
 export interface SettleTimes {
   readonly quietMs: number;
   readonly maxWaitMs: number;
+  readonly graceMs: number;
 }
 
 /** Editors delete and recreate: a deletion younger than this is none yet. */
@@ -45,14 +46,24 @@ export interface Settling {
   clear(): void;
   hold(path: RepoPath, why: Hold): void;
   release(path: RepoPath): void;
-  /** Paths with those of renames that they are half of. */
-  withPartners(paths: Iterable<RepoPath>): Set<RepoPath>;
-  /** When a path may be committed at once, its partners included: no deletion is younger than a second. */
-  atOnceMs(path: RepoPath): number;
-  /** Everything that has settled by `nowMs`, partners included. */
-  ripe(nowMs: number): RepoPath[];
-  /** When the next edit that nothing holds settles; null: none waits. */
+  /** The groups that given paths belong to: one edit each, or all halves of a rename. Held ones too. */
+  groupsOf(paths: Iterable<RepoPath>): Group[];
+  /** Groups that have settled by `nowMs` and that nothing holds. */
+  ripe(nowMs: number): Group[];
+  /**
+   * When to look for ripe groups; null: none waits. Edits that settle within `graceMs` after the first are
+   * waited for, so that files saved together are committed together.
+   */
   nextMs(): number | null;
+}
+
+/** What settles together. */
+export interface Group {
+  readonly edits: readonly Edit[];
+  /** When all of it has settled by itself. */
+  readonly atMs: number;
+  /** When it may be committed on demand: no deletion in it is younger than a second. */
+  readonly atOnceMs: number;
 }
 
 export function createSettling(times: SettleTimes): Settling {
@@ -89,15 +100,19 @@ export function createSettling(times: SettleTimes): Settling {
     return (text === null ? undefined : all.get(text)) ?? [edit];
   }
 
-  /** Groups that nothing holds, with the moment at which all of each have settled. */
-  function* groups(): Generator<{ edits: readonly Edit[]; atMs: number }> {
+  const asGroup = (group: readonly Edit[]): Group => ({
+    edits: group,
+    atMs: Math.max(...group.map(ownMs)),
+    atOnceMs: Math.max(0, ...group.filter((e) => e.blob === null).map((e) => e.changedMs + DELETION_MS)),
+  });
+
+  function groups(): Group[] {
     const all = renames();
-    for (const edit of edits.values()) {
-      const group = groupOf(edit, all);
-      if (group[0] !== edit || group.some((e) => e.hold !== null)) continue;
-      yield { edits: group, atMs: Math.max(...group.map(ownMs)) };
-    }
+    const firsts = [...edits.values()].filter((edit) => groupOf(edit, all)[0] === edit);
+    return firsts.map((edit) => asGroup(groupOf(edit, all)));
   }
+
+  const free = () => groups().filter((group) => group.edits.every((edit) => edit.hold === null));
 
   return {
     get size() {
@@ -133,28 +148,15 @@ export function createSettling(times: SettleTimes): Settling {
       const edit = edits.get(path);
       if (edit !== undefined) edit.hold = null;
     },
-    withPartners(paths) {
-      const all = renames();
-      const found = new Set<RepoPath>();
-      for (const path of paths) {
-        const edit = edits.get(path);
-        if (edit !== undefined) for (const { path: other } of groupOf(edit, all)) found.add(other);
-      }
-      return found;
+    groupsOf(paths) {
+      const wanted = new Set(paths);
+      return groups().filter((group) => group.edits.some((edit) => wanted.has(edit.path)));
     },
-    atOnceMs(path) {
-      const edit = edits.get(path);
-      if (edit === undefined) return 0;
-      const gone = groupOf(edit, renames()).filter((e) => e.blob === null);
-      return Math.max(0, ...gone.map((e) => e.changedMs + DELETION_MS));
-    },
-    ripe(nowMs) {
-      return [...groups()].filter((g) => g.atMs <= nowMs).flatMap((g) => g.edits.map((e) => e.path));
-    },
+    ripe: (nowMs) => free().filter((group) => group.atMs <= nowMs),
     nextMs() {
-      let next: number | null = null;
-      for (const { atMs } of groups()) next = Math.min(next ?? atMs, atMs);
-      return next;
+      const all = free().map((group) => group.atMs);
+      const first = Math.min(...all);
+      return all.length === 0 ? null : Math.max(...all.filter((ms) => ms <= first + times.graceMs));
     },
   };
 }
