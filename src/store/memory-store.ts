@@ -201,7 +201,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     isAncestor: log.isAncestor,
     mergeBases: log.mergeBases,
     staged: async () => (state.state === "elsewhere" ? new Set() : staged),
-    async keepConflict(conflict) {
+    async keepConflict(conflict, bytes) {
+      if (bytes !== undefined) objects.put("blob", bytes);
       const key = `${conflict.note_id}\0${conflict.theirs}`;
       if (!kept.has(key)) kept.set(key, conflict);
     },

@@ -136,8 +136,11 @@ export interface NoteStore {
   /** Paths that the person has staged: the Git index differs from the tip. Empty while HEAD is elsewhere. */
   staged(): Promise<ReadonlySet<RepoPath>>;
 
-  /** Keep one side of a conflict reachable under refs/notesd/conflicts. Same note and theirs: kept once. */
-  keepConflict(conflict: KeptConflict): Promise<void>;
+  /**
+   * Keep one side of a conflict reachable under refs/notesd/conflicts. Same note and theirs: kept once.
+   * @param bytes theirs, when no commit holds it (a hand edit): written as a blob first, durably
+   */
+  keepConflict(conflict: KeptConflict, bytes?: Uint8Array): Promise<void>;
   conflicts(): Promise<KeptConflict[]>;
   /** Drop every kept conflict of a note, after it was resolved. */
   dropConflicts(noteId: string): Promise<void>;
