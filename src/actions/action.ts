@@ -76,3 +76,9 @@ export function defineAction<I extends z.ZodType, O extends z.ZodType, const N e
 ): Action<I, O, N> {
   return action;
 }
+
+/** Some action, its own types forgotten: what doors and generators work with. */
+export type AnyAction = Action;
+
+/** Actions by method name. */
+export type Registry = ReadonlyMap<string, AnyAction>;

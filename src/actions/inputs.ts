@@ -8,8 +8,8 @@ import type { NoteId, RepoPath } from "../domain/note.ts";
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/;
 const characters = (text: string) => [...text].length;
 
-/** One line of `least..most` characters (code points). */
-function oneLine(least: number, most: number) {
+/** One line of `least..most` characters (code points); with `least` 1 not blank. */
+export function oneLine(least: number, most: number) {
   return z
     .string()
     .superRefine((text, context) => {

@@ -7,9 +7,8 @@ import { NotesError } from "../domain/errors.ts";
 import { canonicalHash } from "../lib/canonical-json.ts";
 import { findUnkeepable, isDeeperThan } from "../lib/json-walk.ts";
 import { nearest } from "../lib/nearest.ts";
-import type { Context } from "./action.ts";
+import type { AnyAction, Context, Registry } from "./action.ts";
 import { invalidParams, parameterNames, paramsError } from "./issues.ts";
-import type { AnyAction, Registry } from "./registry.ts";
 import { authoriseCall } from "./rights.ts";
 
 export interface Call {

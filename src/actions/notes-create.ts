@@ -12,7 +12,7 @@ import {
   unique,
   WriteInputs,
 } from "./inputs.ts";
-import { ReplayFields, replayOf, write } from "./write.ts";
+import { ReplayFields, replayOf, WRITE_ERRORS, write } from "./write.ts";
 
 export const notesCreate = defineAction({
   name: "notes.create",
@@ -39,15 +39,7 @@ export const notesCreate = defineAction({
     created_at: z.string().optional(),
     ...ReplayFields,
   }),
-  errors: [
-    "INVALID_PARAMS",
-    "FORBIDDEN",
-    "TOO_LARGE",
-    "IDEMPOTENCY_MISMATCH",
-    "SECRET_REFUSED",
-    "REPO_BUSY",
-    "STORAGE",
-  ],
+  errors: WRITE_ERRORS,
   examples: [
     {
       name: "A blocker with tags",

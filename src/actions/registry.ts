@@ -1,15 +1,48 @@
 /** The catalogue: every action there is, one line each. A method that isn't here doesn't exist at any door. */
-import type { Action } from "./action.ts";
+import type { AnyAction, Registry } from "./action.ts";
+import { agentToken } from "./agent-token.ts";
+import { daemonStatus } from "./daemon-status.ts";
+import { daemonVerify } from "./daemon-verify.ts";
+import { notesAppend } from "./notes-append.ts";
+import { notesChanges } from "./notes-changes.ts";
+import { notesConflicts } from "./notes-conflicts.ts";
 import { notesCreate } from "./notes-create.ts";
+import { notesDelete } from "./notes-delete.ts";
+import { notesEdit } from "./notes-edit.ts";
+import { notesHistory } from "./notes-history.ts";
+import { notesList } from "./notes-list.ts";
 import { notesRead } from "./notes-read.ts";
+import { notesRun } from "./notes-run.ts";
+import { notesSearch } from "./notes-search.ts";
+import { notesSubscribe } from "./notes-subscribe.ts";
+import { notesSummary } from "./notes-summary.ts";
+import { notesUnsubscribe } from "./notes-unsubscribe.ts";
+import { notesUpdate } from "./notes-update.ts";
+import { rpcDiscover } from "./rpc-discover.ts";
+import { sessionSet } from "./session-set.ts";
 
-export const ACTIONS = [notesCreate, notesRead] as const;
-
-/** Some action, its own types forgotten: what doors and generators work with. */
-export type AnyAction = Action;
-
-/** Actions by method name. */
-export type Registry = ReadonlyMap<string, AnyAction>;
+export const ACTIONS = [
+  notesCreate,
+  notesRead,
+  notesUpdate,
+  notesAppend,
+  notesEdit,
+  notesDelete,
+  notesList,
+  notesSearch,
+  notesSummary,
+  notesHistory,
+  notesChanges,
+  notesConflicts,
+  notesRun,
+  notesSubscribe,
+  notesUnsubscribe,
+  sessionSet,
+  agentToken,
+  daemonStatus,
+  daemonVerify,
+  rpcDiscover,
+] as const;
 
 export const registry: Registry = new Map(
   ACTIONS.map((action): [string, AnyAction] => [action.name, action]),

@@ -4,11 +4,23 @@
  */
 import { z } from "zod";
 import type { Change, WriteRequest } from "../domain/change.ts";
-import { NotesError } from "../domain/errors.ts";
+import { type ErrorCode, NotesError } from "../domain/errors.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { WriteOutcome } from "../notebook/notebook.ts";
 import type { Context } from "./action.ts";
 import { authoriseChange } from "./rights.ts";
+
+/** What any write may end in. */
+export const WRITE_ERRORS = [
+  "INVALID_PARAMS",
+  "FORBIDDEN",
+  "TOO_LARGE",
+  "IDEMPOTENCY_MISMATCH",
+  "OVERLOADED",
+  "SECRET_REFUSED",
+  "REPO_BUSY",
+  "STORAGE",
+] as const satisfies readonly ErrorCode[];
 
 interface WriteParams {
   readonly reason?: string | undefined;

@@ -25,6 +25,8 @@ export class FakeNotebook implements Notebook {
   readonly types = NOTE_TYPES;
   /** Runs before a write takes effect, to hold it or make it fail. */
   beforeWrite: (request: WriteRequest) => Promise<void> = async () => {};
+  /** Id of the next note created, when a test wants a certain one. */
+  nextId: string | null = null;
   #count = 0;
   #remembered = new Map<string, { hash: string; outcome: WriteOutcome }>();
   #deleted = new Map<string, string>();
@@ -51,10 +53,9 @@ export class FakeNotebook implements Notebook {
     const at = new Date(Date.UTC(2026, 10, 30, 10, 0, this.#count)).toISOString();
     const commit = sha(`commit ${++this.#count}`);
     const agent = caller.principal.kind === "agent" ? caller.principal : null;
-    const id =
-      change.kind === "create"
-        ? `note_20261130_100000_${sha(String(this.#count)).slice(0, 6)}`
-        : change.noteId;
+    const freshId = this.nextId ?? `note_20261130_100000_${sha(String(this.#count)).slice(0, 6)}`;
+    const id = change.kind === "create" ? freshId : change.noteId;
+    this.nextId = null;
     let held = this.notes.get(id);
     if (change.kind === "create") {
       const metadata: NoteMetadata = {
@@ -224,7 +225,7 @@ export class FakeNotebook implements Notebook {
 
   async changes(since: string, limit: number, filter: NoteFilter): ReturnType<Notebook["changes"]> {
     const at = this.log.findIndex((change) => change.cursor === since);
-    if (at === -1 && since !== sha("start"))
+    if (at === -1 && since !== sha("start") && !/^\d+[dh]$/.test(since))
       throw new NotesError("UNKNOWN_COMMIT", "Not a commit of this branch.");
     const rest = this.log
       .slice(at + 1)
@@ -303,6 +304,7 @@ export class FakeNotebook implements Notebook {
   }
 
   async moment(text: string): ReturnType<Notebook["moment"]> {
+    if (/^\d+[dh]$/.test(text)) return { commit: null, atMs: 0 };
     const atMs = Date.parse(text);
     if (Number.isNaN(atMs)) throw new NotesError("INVALID_PARAMS", `${text} is no commit, time or word.`);
     return { commit: null, atMs };
