@@ -6,8 +6,9 @@
  */
 import type { CommitId } from "../domain/note.ts";
 
-/** Stands for "before the first commit". */
 const NONE = "0".repeat(40);
+/** The cursor of the place before the first commit. */
+export const BEGINNING = NONE;
 const CURSOR = /^(?:([0-9a-f]{40})\.\.)?([0-9a-f]{40})(?:@(\d{1,15}))?(?:\+(\d{1,9}))?$/;
 
 export interface Cursor {

@@ -109,7 +109,7 @@ test("a line that does not follow the one before is not believed", async () => {
   await heads.restart(A);
   await heads.other(B, "live");
   await heads.close();
-  const line = { n: 2, from: D, to: E, kind: "other", via: "live", at: "x", again: false };
+  const line = { n: 2, from: D, to: E, kind: "other", via: "live", at: "x", again: false, back: false };
   appendFileSync(file(), `${JSON.stringify(line)}\n`);
   expect((await open()).head).toBe(B);
   expect(log).toEqual([expect.stringContaining("can't be read")]);
