@@ -26,6 +26,7 @@ const MoveLine = z.strictObject({
   via: z.enum(["live", "sync", "push"]),
   at: z.string(),
   again: z.boolean(),
+  back: z.boolean(),
 });
 
 export interface Base {

@@ -24,6 +24,8 @@ export interface Move {
   readonly at: string;
   /** The branch was at `to` before, so the bare commit id does not name this place. */
   readonly again: boolean;
+  /** `to` does not descend from `from`: a reset, a rewritten history, another branch. */
+  readonly back: boolean;
 }
 
 /** Between moves, or inside an own move after one of its commits: everything up to `commit` is done. */
@@ -127,8 +129,8 @@ export class Heads {
    * Record any other move. It is visible once it is durable; when the disk refuses, the log says so and the
    * move is visible all the same, since the branch has moved: a crash then costs exactness, not changes.
    */
-  async other(to: CommitId, via: Via): Promise<Move> {
-    const move = this.#next(to, "other", via);
+  async other(to: CommitId, via: Via, back = false): Promise<Move> {
+    const move = this.#next(to, "other", via, back);
     await this.#serially(() => this.#write([move], true));
     this.#add(move);
     if (this.#moves.length > this.#maxMoves) await this.#compact();
@@ -151,9 +153,9 @@ export class Heads {
     this.#file.close();
   }
 
-  #next(to: CommitId, kind: Move["kind"], via: Via): Move {
+  #next(to: CommitId, kind: Move["kind"], via: Via, back = false): Move {
     const at = new Date(this.#options.clock.now()).toISOString();
-    return { n: this.end.n + 1, from: this.head, to, kind, via, at, again: this.#first.has(to) };
+    return { n: this.end.n + 1, from: this.head, to, kind, via, at, again: this.#first.has(to), back };
   }
 
   #add(move: Move): void {
