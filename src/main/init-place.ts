@@ -4,12 +4,10 @@
  */
 import { appendFile, mkdir, readFile, realpath } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { INNER_FOLDER, isMarked } from "../client/find-repository.ts";
 import { ProcessError } from "../domain/process-error.ts";
-import { readGitConfig } from "../lib/git-config.ts";
 import { type GitPlace, gitPlaceAt, gitPlacesAround } from "../lib/git-dir.ts";
 import { trackedPaths } from "../store/create-repository.ts";
-
-export const INNER = ".notes";
 
 export interface PlaceWish {
   /** As given on the command line; null: the current folder. */
@@ -33,7 +31,7 @@ export async function initPlace(wish: PlaceWish): Promise<string> {
   if (!at && wish.dir !== null && !wish.here) return inside(outer, dir);
   if (await isMarked(outer)) return outer.root;
   if (wish.here || !(await holdsOtherFiles(outer))) return outer.root;
-  const proposed = join(outer.root, INNER);
+  const proposed = join(outer.root, INNER_FOLDER);
   const question =
     `${outer.root} is a repository with other files in it.\n` +
     `Make a note repository of its own in ${proposed}, ignored by the outer one?`;
@@ -47,11 +45,6 @@ export async function initPlace(wish: PlaceWish): Promise<string> {
   }
   if (await wish.ask(question)) return inside(outer, proposed);
   throw new ProcessError("USAGE", "Nothing was changed. To use the repository itself: notesd init --here");
-}
-
-/** Whether `init` has marked a repository as one of notes. */
-export async function isMarked(place: GitPlace): Promise<boolean> {
-  return (await readGitConfig(join(place.gitDir, "config"))).get("notesd.marked")?.at(-1) === "true";
 }
 
 async function holdsOtherFiles(place: GitPlace): Promise<boolean> {
