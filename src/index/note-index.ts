@@ -131,6 +131,8 @@ export interface NoteIndex {
   /** By id, else by the stem of a file without `id` while that is unique. Expired notes too. */
   get(id: string): NoteMetadata | null;
   idAt(path: RepoPath): NoteId | null;
+  /** Whether `fileAt` and `noteAt` can answer for a commit: also one that the head doesn't reach any more. */
+  holds(commit: CommitId): boolean;
   /** The note file at a path in the state of any held commit; null: none there, or the commit isn't held. @cost no read */
   fileAt(commit: CommitId, path: RepoPath): FileAt | null;
   /**

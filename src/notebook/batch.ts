@@ -5,6 +5,7 @@
  */
 import type { CommitEvents, CommitInfo } from "../domain/event.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, RepoPath } from "../domain/note.ts";
+import { trustOf } from "../domain/trust.ts";
 import type { FileAt, NoteIndex } from "../index/note-index.ts";
 import type { NoteStore, TreeChange } from "../store/note-store.ts";
 import { type BeforeAfter, beforeAfter, toChanged } from "./changed.ts";
@@ -13,7 +14,7 @@ import type { Changed } from "./notebook.ts";
 
 export interface BatchSource {
   readonly store: Pick<NoteStore, "diff" | "history" | "commitInfo" | "readBlob">;
-  readonly index: Pick<NoteIndex, "fileAt" | "noteAt" | "rowsOf">;
+  readonly index: Pick<NoteIndex, "fileAt" | "noteAt">;
 }
 
 /** Batches up to this size keep what was described for the next reader. */
@@ -104,13 +105,12 @@ function item(source: BatchSource, making: Making): Item {
   const read = (id: BlobId) => source.store.readBlob(id);
   const describe = async (): Promise<Described> => {
     const by = await making.by();
-    const row = source.index.rowsOf(by.id).find((r) => r.path === path && r.noteId === noteId);
     const what = {
       path,
       noteId,
       action: making.word ?? howOf(making.pair),
       revision: after?.blob ?? null,
-      trust: after?.trust ?? row?.trust ?? file.trust,
+      trust: after?.trust ?? trustOf(by),
       by,
       via: making.via,
     };

@@ -27,7 +27,7 @@ export type BranchMove =
 
 export interface FeedDeps {
   readonly store: Pick<NoteStore, "diff" | "history" | "commitInfo" | "readBlob" | "isAncestor">;
-  readonly index: Pick<NoteIndex, "fileAt" | "noteAt" | "rowsOf" | "knows" | "head">;
+  readonly index: Pick<NoteIndex, "fileAt" | "noteAt" | "holds" | "head">;
   readonly heads: Heads;
   readonly warn: Warn;
 }

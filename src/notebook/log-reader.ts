@@ -32,7 +32,7 @@ export interface Batch {
 
 export interface LogSource extends BatchSource {
   readonly store: BatchSource["store"] & Pick<NoteStore, "isAncestor">;
-  readonly index: BatchSource["index"] & Pick<NoteIndex, "knows">;
+  readonly index: BatchSource["index"] & Pick<NoteIndex, "holds">;
   readonly heads: Heads;
 }
 
@@ -160,7 +160,7 @@ export class LogReader {
     if (last === undefined) return null;
     const batches: Batch[] = [];
     for await (const events of this.#source.store.history(place.commit, last)) {
-      this.#mustKnow(events.commit.id);
+      this.#mustHold(events.commit.id);
       batches.push({
         items: commitItems(this.#source, events, null),
         end: { n: move.n, commit: events.commit.id },
@@ -174,14 +174,14 @@ export class LogReader {
   }
 
   #difference(from: CommitId | null, to: CommitId, via: Move["via"]): Promise<Item[]> {
-    if (from) this.#mustKnow(from);
-    this.#mustKnow(to);
+    if (from) this.#mustHold(from);
+    this.#mustHold(to);
     return differenceItems(this.#source, from, to, via);
   }
 
-  /** Ids and authors of a commit that the index does not hold can't be told. */
-  #mustKnow(commit: CommitId): void {
-    if (!this.#source.index.knows(commit)) throw this.#unknown(commit);
+  /** Whose note a file is can't be told of a commit that the index does not hold. */
+  #mustHold(commit: CommitId): void {
+    if (!this.#source.index.holds(commit)) throw this.#unknown(commit);
   }
 
   async #placeOf(commit: CommitId | null, n: number | null): Promise<Place | null> {
