@@ -109,6 +109,7 @@ export interface NoteIndex {
 
   /**
    * Fold commits, parents before children, ending at the new head: what `history(head, newHead)` yields.
+   * Where the branch moved back to a commit that is held, that is nothing, and `to` names the new head.
    * All reads happen first; the change of state is one synchronous step, so no reader sees half a commit.
    * Any head whose ancestors are held or given will do, also one that does not descend from the held one.
    * Calls must not overlap.
@@ -116,10 +117,11 @@ export interface NoteIndex {
    * @returns when the held head lies on the new head's first-parent chain: one entry a note in each commit of
    *   that chain, in order (a merge's are its differences to its first parent); else the difference of
    *   the two states, as of the new head
-   * @throws NotesError UNKNOWN_COMMIT a parent is neither held nor given (see `canExtend`); nothing changed
+   * @param to  the new head; default: the last of `commits`
+   * @throws NotesError UNKNOWN_COMMIT `to` or a parent is neither held nor given (see `canExtend`); nothing changed
    * @cost a chain from the head: O(changes), well under 1 ms a note; any other move: O(everything held)
    */
-  apply(commits: readonly CommitEvents[], read: ReadBlob): Promise<NoteChange[]>;
+  apply(commits: readonly CommitEvents[], read: ReadBlob, to?: CommitId): Promise<NoteChange[]>;
   /** Whether `apply` can take these: every parent is held or given. When not: `rebuild` from all of history. */
   canExtend(commits: readonly CommitEvents[]): boolean;
   /**
