@@ -1,0 +1,19 @@
+/** The digest of a head's notes: equal heads give equal digests on every machine. */
+import { createHash } from "node:crypto";
+import type { BlobId, NoteId, RepoPath } from "../domain/note.ts";
+import { byBytes } from "./byte-order.ts";
+import type { HeadState } from "./head-state.ts";
+
+/** Every note file with its blob and id, by path bytes; expired and quarantined ones too. */
+export function filesOf(head: HeadState): { path: RepoPath; blob: BlobId; noteId: NoteId }[] {
+  return [...head.files]
+    .map(([path, { entry }]) => ({ path, blob: entry.blob, noteId: entry.id }))
+    .sort((a, b) => byBytes(a.path, b.path));
+}
+
+/** SHA-256 (64 hex) of the lines `path NUL blob NUL note_id LF`. @see spec: protocol, daemon.verify */
+export function digestOf(head: HeadState): string {
+  const hash = createHash("sha256");
+  for (const { path, blob, noteId } of filesOf(head)) hash.update(`${path}\0${blob}\0${noteId}\n`, "utf8");
+  return hash.digest("hex");
+}

@@ -1,0 +1,201 @@
+/**
+ * The fold: one commit's events over the state of its parents give what it left and its lines of history.
+ * Pure over the graph; adds to it and changes nothing else.
+ * Invariant: the result is a function of the commit alone. A path that a merge took from another parent keeps
+ * that side's entry whole; only a commit that really changed a file is its changer.
+ */
+import type { CommitEvents, CommitInfo, NoteEvent } from "../domain/event.ts";
+import { parseNoteId } from "../domain/identity.ts";
+import { type BlobId, type NoteId, type RepoPath, TRUSTS, type Trust } from "../domain/note.ts";
+import { trustOf } from "../domain/trust.ts";
+import type { CommitGraph } from "./commit-graph.ts";
+import type { Brief, CommitRecord, Entry, Row } from "./entry.ts";
+import { shareBrief } from "./parsed-file.ts";
+import { type StateView, settleIds } from "./settle-ids.ts";
+
+/** What happened to one file in one commit. `how` is from the file, `action` may be the author's word. */
+export interface FileChange {
+  readonly path: RepoPath;
+  readonly how: "create" | "update" | "rename" | "delete";
+  readonly action: string;
+  readonly renamedFrom: RepoPath | null;
+}
+
+export interface Folded {
+  readonly number: number;
+  readonly changes: readonly FileChange[];
+  /** Every path whose entry this commit changed: those of `changes`, and files whose id moved. */
+  readonly left: ReadonlyMap<RepoPath, Entry | null>;
+}
+
+/**
+ * Fold one commit into the graph. Its parents are there already; an unknown one counts as none.
+ * @param briefOf  what the file at a path says in a blob
+ */
+export function fold(
+  graph: CommitGraph,
+  { commit, events }: CommitEvents,
+  briefOf: (path: RepoPath, blob: BlobId) => Brief,
+): Folded {
+  const parents = commit.parents.flatMap((id) => graph.numberOf(id) ?? []);
+  const first = graph.numberOf(commit.parents[0] ?? commit.id) ?? -1;
+  const number = graph.commits.length;
+  const atMs = Date.parse(commit.at);
+  const trust = trustOf(commit);
+
+  const left = new Map<RepoPath, Entry | null>();
+  const get = (path: RepoPath) => {
+    const changed = left.get(path);
+    return changed === undefined ? graph.entryAt(first, path) : changed;
+  };
+  const made = new Map<string, Set<RepoPath>>();
+  const note = (id: string | null, path: RepoPath) => {
+    if (id === null) return;
+    const paths = made.get(id);
+    if (paths) paths.add(path);
+    else made.set(id, new Set([path]));
+  };
+  const view: StateView = {
+    get,
+    set(entry) {
+      left.set(entry.path, entry);
+      note(entry.brief.claim, entry.path);
+      note(entry.fallback, entry.path);
+    },
+    pathsWith: (id) => new Set([...graph.pathsEverWith(id), ...(made.get(id) ?? [])]),
+    dateOf: (of) => (of === number ? atMs : graph.at(of).atMs),
+  };
+
+  const others = parents.filter((parent) => parent !== first);
+  const freed = new Set<string>();
+  const written: RepoPath[] = [];
+  for (const event of events) {
+    const before = graph.entryAt(first, event.path);
+    if (before?.brief.claim) freed.add(before.brief.claim);
+    if (before?.fallback) freed.add(before.fallback);
+    if (event.kind === "removed") left.set(event.path, null);
+    else {
+      view.set(writtenEntry(graph, { event, before, first, others, number, trust, briefOf }));
+      written.push(event.path);
+    }
+  }
+  settleIds(view, written, freed);
+
+  const changes = fileChanges(events, commit);
+  const own = new Set(events.filter((event) => event.by === commit.id).map((event) => event.path));
+  const rows = changes.flatMap((change): Row[] => {
+    const entry = get(change.path) ?? graph.entryAt(first, change.path);
+    if (entry === null || !own.has(change.path)) return [];
+    const gone = change.how === "delete";
+    return [
+      {
+        commit: number,
+        id: entry.id,
+        path: change.path,
+        action: change.action,
+        brief: entry.brief,
+        trust: gone ? trust : entry.trust,
+        revision: gone ? null : entry.blob,
+      },
+    ];
+  });
+  graph.add(recordOf(commit, { parents, atMs, trust, rows, ...graph.place(first) }), left);
+  return { number, changes, left };
+}
+
+interface Writing {
+  readonly event: NoteEvent & { kind: "written" };
+  readonly before: Entry | null;
+  readonly first: number;
+  readonly others: readonly number[];
+  readonly number: number;
+  readonly trust: Trust;
+  readonly briefOf: (path: RepoPath, blob: BlobId) => Brief;
+}
+
+function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
+  const { event, before, first, others, number, trust } = writing;
+  const { path, after } = event;
+  const sides = others.flatMap((parent) => graph.entryAt(parent, path) ?? []);
+  if (event.by !== event.commit.id) {
+    const same = sides.filter((entry) => entry.blob === after);
+    const taken = same.find((entry) => graph.at(entry.changed).id === event.by) ?? same[0];
+    if (taken) return taken;
+  }
+  const source = event.renamedFrom === null ? null : graph.entryAt(first, event.renamedFrom);
+  const base = source ?? before ?? sides[0] ?? null;
+  const brief = shareBrief(base?.brief, writing.briefOf(path, after));
+  const merged = others.length > 0 || event.commit.proved?.action === "merge";
+  return {
+    path,
+    blob: after,
+    id: base?.id ?? UNSETTLED,
+    fallback: base?.fallback ?? null,
+    first: base?.first ?? number,
+    changed: number,
+    trust: merged ? mergedTrust(event.commit, trust, before === null ? sides : [before, ...sides]) : trust,
+    brief,
+  };
+}
+
+/** Stands only until `settleIds` has run. */
+const UNSETTLED = "" as NoteId;
+
+/** The lower of a merge's sides. An unproved merge may hold anything, so it is never above `pushed`. */
+function mergedTrust(commit: CommitInfo, own: Trust, sides: readonly Entry[]): Trust {
+  const classes = sides.map((entry) => entry.trust);
+  if (commit.proved === null || commit.parents.length < 2 || classes.length === 0) classes.push(own);
+  const lowest = Math.max(...classes.map((trust) => TRUSTS.indexOf(trust)));
+  return TRUSTS[lowest] ?? own;
+}
+
+function fileChanges(events: readonly NoteEvent[], commit: CommitInfo): FileChange[] {
+  const moved = new Set<RepoPath>();
+  for (const event of events) {
+    if (event.kind === "written" && event.renamedFrom !== null) moved.add(event.renamedFrom);
+  }
+  const { proved } = commit;
+  const word =
+    proved === null || proved.action === "adopt" || proved.source === "push" ? null : proved.action;
+  return events.flatMap((event): FileChange[] => {
+    if (event.kind === "removed" && moved.has(event.path)) return [];
+    const renamedFrom = event.kind === "written" ? event.renamedFrom : null;
+    const how =
+      event.kind === "removed"
+        ? "delete"
+        : renamedFrom !== null
+          ? "rename"
+          : event.before === null
+            ? "create"
+            : "update";
+    return [{ path: event.path, how, action: event.by === commit.id ? (word ?? how) : how, renamedFrom }];
+  });
+}
+
+function recordOf(
+  commit: CommitInfo,
+  kept: Pick<CommitRecord, "parents" | "atMs" | "trust" | "rows" | "chain" | "place">,
+): CommitRecord {
+  const { proved } = commit;
+  const request =
+    proved?.requestKey && proved.requestHash
+      ? {
+          key: proved.requestKey,
+          hash: proved.requestHash,
+          noteId: parseNoteId(proved.noteIds[0] ?? "") ?? kept.rows[0]?.id ?? null,
+        }
+      : null;
+  return {
+    id: commit.id,
+    ...kept,
+    source: proved?.source ?? "git",
+    agent:
+      proved?.agent != null && proved.agentId !== null
+        ? { agentId: proved.agentId, name: proved.agent }
+        : null,
+    session: proved?.session ?? null,
+    stamps: proved !== null && proved.source !== "disk",
+    request,
+    order: -1,
+  };
+}

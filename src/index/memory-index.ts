@@ -1,0 +1,288 @@
+/**
+ * The index in memory: a graph of folded commits, the head's state, history and words, kept level.
+ * What a caller may ask is `note-index.ts`; the parts answer, this class moves the head.
+ * Invariant: between two turns of the loop all parts stand at the same head.
+ */
+import type { NoteState } from "../domain/changed-fields.ts";
+import { NotesError } from "../domain/errors.ts";
+import type { CommitEvents, ReadBlob } from "../domain/event.ts";
+import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
+import { writeCheckpoint } from "./checkpoint.ts";
+import { type Difference, differencesBetween } from "./differences.ts";
+import { digestOf, filesOf } from "./digest.ts";
+import { entriesOf, planMove } from "./head-move.ts";
+import { queryHistory, shownRow } from "./history-query.ts";
+import { listNotes, summarize } from "./list-notes.ts";
+import { type LiveNote, liveNote, stateOf } from "./metadata.ts";
+import type {
+  FileAt,
+  HistoryFilter,
+  HistoryRow,
+  NoteChange,
+  NoteIndex,
+  Page,
+  RememberedRequest,
+  SearchQuery,
+  SearchRow,
+  Summary,
+  Viewer,
+} from "./note-index.ts";
+import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
+import type { ParseFile } from "./parsed-file.ts";
+import { blobsOf, buildTexts, emptyParts, foldAll, heldBy, moveHead, type Parts, textsOf } from "./parts.ts";
+import { rememberedRequest } from "./remembered-request.ts";
+import { searchNotes } from "./search-notes.ts";
+import { slices } from "./slices.ts";
+
+const SLICE_COMMITS = 512;
+
+export interface MemoryIndexOptions {
+  readonly parse: ParseFile;
+  /** Which paths of events are notes; others are left out. */
+  readonly isNotePath: (path: RepoPath) => boolean;
+  /** What parsing depends on beside the bytes; a checkpoint made under another is refused. */
+  readonly fingerprint: string;
+}
+
+export class MemoryIndex implements NoteIndex {
+  readonly #options: MemoryIndexOptions;
+  #parts: Parts;
+  #moving = false;
+
+  constructor(options: MemoryIndexOptions, parts: Parts = emptyParts()) {
+    this.#options = options;
+    this.#parts = parts;
+  }
+
+  get head(): CommitId | null {
+    const { graph, head } = this.#parts;
+    return head < 0 ? null : graph.at(head).id;
+  }
+
+  canExtend(commits: readonly CommitEvents[]): boolean {
+    const { graph, head } = this.#parts;
+    const given = new Set<CommitId>();
+    return commits.every(({ commit }) => {
+      given.add(commit.id);
+      return head < 0 || commit.parents.every((id) => given.has(id) || graph.numberOf(id) !== undefined);
+    });
+  }
+
+  async apply(commits: readonly CommitEvents[], read: ReadBlob, to?: CommitId): Promise<NoteChange[]> {
+    const target = to ?? commits.at(-1)?.commit.id;
+    if (target === undefined) return [];
+    const given = commits.some(({ commit }) => commit.id === target);
+    if (!this.canExtend(commits) || (!given && this.#parts.graph.numberOf(target) === undefined)) {
+      throw new NotesError("UNKNOWN_COMMIT", `The history of ${target} is not held here; rebuild the index.`);
+    }
+    return this.#alone(async () => {
+      const parts = this.#parts;
+      const fresh = commits.filter(({ commit }) => parts.graph.numberOf(commit.id) === undefined);
+      const cache = new ParsedCache(this.#options.parse, read);
+      const own = fresh.map((commit) => this.#notesOf(commit));
+      await cache.load(own.flatMap(blobsOf));
+      const folded = foldAll(parts.graph, own, cache);
+      const head = parts.graph.numberOf(target) ?? -1;
+      const move = planMove(parts.graph, parts.state, parts.head, head, folded);
+      await cache.load([...entriesOf(move)].filter((entry) => !heldBy(parts, entry)));
+      return moveHead(parts, move, head, cache);
+    });
+  }
+
+  async rebuild(
+    commits: AsyncIterable<CommitEvents> | Iterable<CommitEvents>,
+    read: ReadBlob,
+  ): Promise<void> {
+    await this.#alone(async () => {
+      const parts = emptyParts();
+      const cache = new ParsedCache(this.#options.parse, read);
+      const newest = new Map<RepoPath, FileBlob>();
+      let to = -1;
+      for await (const slice of slices(commits, SLICE_COMMITS)) {
+        const own = slice.map((commit) => this.#notesOf(commit));
+        const files = own.flatMap(blobsOf);
+        await cache.load(files);
+        for (const number of foldAll(parts.graph, own, cache).keys()) to = number;
+        for (const file of files) {
+          const older = newest.get(file.path);
+          if (older && older.blob !== file.blob) cache.drop(older);
+          newest.set(file.path, file);
+        }
+      }
+      if (to >= 0) {
+        const move = planMove(parts.graph, parts.state, -1, to, new Map());
+        await cache.load(entriesOf(move));
+        moveHead(parts, move, to, cache);
+      }
+      await buildTexts(parts);
+      this.#parts = parts;
+    });
+  }
+
+  /** One move at a time: a second that starts while blobs are read would build on a head that is leaving. */
+  async #alone<T>(move: () => Promise<T>): Promise<T> {
+    if (this.#moving)
+      throw new Error("the index is moving already; calls of apply and rebuild must not overlap");
+    this.#moving = true;
+    try {
+      return await move();
+    } finally {
+      this.#moving = false;
+    }
+  }
+
+  #notesOf({ commit, events }: CommitEvents): CommitEvents {
+    const { isNotePath } = this.#options;
+    if (events.every((event) => isNotePath(event.path) && !("renamedFrom" in event && event.renamedFrom))) {
+      return { commit, events };
+    }
+    const kept = events.filter((event) => isNotePath(event.path));
+    return {
+      commit,
+      events: kept.map((event) =>
+        event.kind === "written" && event.renamedFrom !== null && !isNotePath(event.renamedFrom)
+          ? { ...event, renamedFrom: null }
+          : event,
+      ),
+    };
+  }
+
+  #note(id: string): LiveNote | null {
+    return this.#parts.state.byId(id) ?? this.#parts.state.byStem(id);
+  }
+
+  get(id: string): NoteMetadata | null {
+    return this.#note(id)?.meta ?? null;
+  }
+
+  idAt(path: RepoPath): NoteId | null {
+    return this.#parts.state.idAt(path);
+  }
+
+  holds(commit: CommitId): boolean {
+    return this.#parts.graph.numberOf(commit) !== undefined;
+  }
+
+  #entryAt(commit: CommitId, path: RepoPath) {
+    const number = this.#parts.graph.numberOf(commit);
+    return number === undefined ? null : this.#parts.graph.entryAt(number, path);
+  }
+
+  fileAt(commit: CommitId, path: RepoPath): FileAt | null {
+    const entry = this.#entryAt(commit, path);
+    if (entry === null) return null;
+    const changedIn = this.#parts.graph.at(entry.changed).id;
+    return { path, blob: entry.blob, noteId: entry.id, changedIn, trust: entry.trust };
+  }
+
+  async noteAt(commit: CommitId, path: RepoPath, read: ReadBlob): Promise<NoteState | null> {
+    const { graph, state } = this.#parts;
+    const entry = this.#entryAt(commit, path);
+    if (entry === null) return null;
+    const held = state.files.get(path);
+    const parsed =
+      held?.entry.blob === entry.blob ? held.parsed : this.#options.parse(path, await read(entry.blob));
+    return stateOf(liveNote(graph, entry, parsed));
+  }
+
+  files(): readonly { readonly path: RepoPath; readonly blob: BlobId; readonly noteId: NoteId }[] {
+    return filesOf(this.#parts.state);
+  }
+
+  content(id: NoteId): string | null {
+    return this.#parts.state.byId(id)?.parsed.body ?? null;
+  }
+
+  quarantined(): readonly Quarantined[] {
+    return [...this.#parts.state.quarantined.values()].flatMap((note) => note.quarantined ?? []);
+  }
+
+  quarantine(id: NoteId): Quarantined | null {
+    return this.#parts.state.byId(id)?.quarantined ?? null;
+  }
+
+  duplicates(): readonly { id: string; kept: RepoPath; other: RepoPath; servedAs: NoteId }[] {
+    const { state } = this.#parts;
+    return [...state.contested.values()].flatMap(({ entry }) => {
+      const id = entry.brief.claim;
+      const kept = id === null ? null : state.byId(id);
+      return id === null || kept === null
+        ? []
+        : [{ id, kept: kept.entry.path, other: entry.path, servedAs: entry.id }];
+    });
+  }
+
+  list(query: Parameters<NoteIndex["list"]>[0]): Page<NoteMetadata> {
+    return listNotes(this.#parts.state, query);
+  }
+
+  search(query: SearchQuery): { rows: readonly SearchRow[]; total: number } {
+    return searchNotes(this.#parts.state, textsOf(this.#parts), query);
+  }
+
+  summary(viewer: Viewer, nowMs: number): Summary {
+    return summarize(this.#parts.state, viewer, nowMs);
+  }
+
+  history(filter: HistoryFilter, limit: number, cursor: string | null): Page<HistoryRow> {
+    return queryHistory(this.#parts.graph, this.#parts.log, filter, limit, cursor);
+  }
+
+  rowsOf(id: CommitId): readonly HistoryRow[] {
+    const commit = this.#parts.log.reached(id);
+    return commit ? commit.rows.map((row) => shownRow(commit, row)) : [];
+  }
+
+  pathsOf(id: NoteId): readonly RepoPath[] {
+    const { state, log } = this.#parts;
+    const past = [...log.rowsOfNote(id)].reverse().map((row) => row.path);
+    const now = state.byId(id)?.entry.path;
+    return [...new Set(now === undefined ? past : [now, ...past])];
+  }
+
+  deletedIn(id: string): CommitId | null {
+    const { state, log, graph } = this.#parts;
+    if (state.byId(id)) return null;
+    // An id that was never given has no rows.
+    const gone = log.rowsOfNote(id as NoteId).findLast((row) => row.revision === null);
+    return gone ? graph.at(gone.commit).id : null;
+  }
+
+  knows(commit: CommitId): boolean {
+    return this.#parts.log.reached(commit) !== null;
+  }
+
+  request(key: string): RememberedRequest | null {
+    return rememberedRequest(this.#parts.graph, this.#parts.log, key);
+  }
+
+  idTaken(id: string): boolean {
+    for (const _ of this.#parts.graph.pathsEverWith(id)) return true;
+    return false;
+  }
+
+  agents(): readonly { readonly agentId: number; readonly name: string }[] {
+    return this.#parts.log.agents();
+  }
+
+  folderCount(folder: string): number {
+    return this.#parts.state.folderCount(folder.replace(/\/+$/, ""));
+  }
+
+  size(): number {
+    const { files, quarantined } = this.#parts.state;
+    return files.size - quarantined.size;
+  }
+
+  digest(): string {
+    return digestOf(this.#parts.state);
+  }
+
+  differences(other: NoteIndex): readonly Difference[] {
+    return differencesBetween(this, other);
+  }
+
+  snapshot(): Uint8Array {
+    return writeCheckpoint(this.#parts, this.#options.fingerprint);
+  }
+}

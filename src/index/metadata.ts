@@ -1,0 +1,78 @@
+/**
+ * A note's metadata: what its file says, completed and bounded by what history proves.
+ * Identity, author and trust come from history alone; dates from the file only where a commit of ours wrote them.
+ *
+ * @see spec: protocol, section 3
+ */
+import type { NoteState } from "../domain/changed-fields.ts";
+import { agentIdOf } from "../domain/identity.ts";
+import type { NoteMetadata, Quarantined } from "../domain/note.ts";
+import type { CommitGraph } from "./commit-graph.ts";
+import type { Entry } from "./entry.ts";
+import type { ParsedFile } from "./parsed-file.ts";
+
+/** A note file at the head, ready to be shown. */
+export interface LiveNote {
+  readonly entry: Entry;
+  readonly parsed: ParsedFile;
+  readonly meta: NoteMetadata;
+  readonly updatedMs: number;
+  /** ms; null: never. */
+  readonly expiresMs: number | null;
+  readonly quarantined: Quarantined | null;
+}
+
+const NO_EXTRA: Readonly<Record<string, unknown>> = Object.freeze({});
+
+/** The file name without folder and `.md`. */
+export function stemOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/i, "");
+}
+
+export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): LiveNote {
+  const { said } = parsed;
+  const first = graph.at(entry.first);
+  const changed = graph.at(entry.changed);
+  const created_at = said?.createdAt ?? iso(first.atMs);
+  const createdMs = Date.parse(created_at);
+  const stamped = changed.stamps && said?.updatedAt ? Date.parse(said.updatedAt) : changed.atMs;
+  const updatedMs = Math.max(stamped, createdMs);
+  const inNotebook = said !== null && said.key !== null && said.scope !== "workspace" ? said.agent : null;
+  const author = inNotebook === null ? first.agent : { agentId: agentIdOf(inNotebook), name: inNotebook };
+  const meta: NoteMetadata = {
+    note_id: entry.id,
+    title: entry.brief.title,
+    type: entry.brief.type ?? "general",
+    // A copy, because the wire type is mutable and the brief is shared.
+    tags: [...entry.brief.tags],
+    created_at,
+    updated_at: updatedMs === createdMs ? created_at : iso(updatedMs),
+    status: said?.status ?? "open",
+    scope: said?.scope ?? "workspace",
+    scope_ref_id: said?.scopeRefId ?? null,
+    key: said?.key ?? null,
+    agent_id: author?.agentId ?? null,
+    agent_name: author?.name ?? null,
+    pinned: said?.pinned ?? false,
+    expires_at: said?.expiresAt ?? null,
+    path: entry.path,
+    revision: entry.blob,
+    trust: entry.trust,
+    extra: said === null || Object.keys(said.extra).length === 0 ? NO_EXTRA : said.extra,
+  };
+  return {
+    entry,
+    parsed,
+    meta,
+    updatedMs,
+    expiresMs: meta.expires_at === null ? null : Date.parse(meta.expires_at),
+    quarantined: parsed.trouble && { path: entry.path, ...parsed.trouble },
+  };
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** A note as `changedFields` compares it and as callers see its state. */
+export function stateOf(note: LiveNote): NoteState {
+  return { metadata: note.quarantined ? null : note.meta, content: note.parsed.body };
+}

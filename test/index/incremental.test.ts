@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { CommitId } from "../../src/domain/note.ts";
+import { readCheckpoint } from "../../src/index/checkpoint.ts";
+import { MemoryIndex } from "../../src/index/memory-index.ts";
+import { HistoryBuilder, provedAs } from "../support/history-builder.ts";
+import { stateOfIndex } from "../support/index-state.ts";
+import { plainParse } from "../support/plain-parse.ts";
+
+const OPTIONS = { parse: plainParse, isNotePath: () => true, fingerprint: "plain" };
+const PATHS = ["notes/a.md", "notes/b.md", "notes/d/a.md", "notes/é.md"];
+const TEXTS = [
+  "alpha",
+  "beta x",
+  "---\nid: same\n---\nalpha",
+  "---\nid: same\ntitle: beta\n---\nx",
+  "---\nid: other\nupdated_at: 2026-12-01T00:00:00.000Z\n---\nalpha beta",
+  "---\ncreated_at: 2020-01-01T00:00:00.000Z\n---\nalpha",
+  "! alpha",
+];
+
+/** One step of a random history: on which of the tips so far it stands, what it changes, who says so. */
+const step = fc.record({
+  on: fc.nat(),
+  mergeWith: fc.option(fc.nat(), { freq: 4 }),
+  /** For each path: leave it, remove it, a text; in a merge: take the other side's. */
+  paths: fc.array(fc.integer({ min: -2, max: TEXTS.length - 1 }), {
+    minLength: PATHS.length,
+    maxLength: PATHS.length,
+  }),
+  move: fc.boolean(),
+  atS: fc.integer({ min: 0, max: 5 }),
+  who: fc.constantFrom("person", "planner", "coder", "disk", "merge"),
+});
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+const PROVED = {
+  person: null,
+  planner: provedAs({ agent: "planner", agentId: 7, requestKey: "k", requestHash: "h" }),
+  coder: provedAs({ action: "create", agent: "coder", agentId: 8, noteIds: ["same"] }),
+  disk: provedAs({ action: "adopt", source: "disk" }),
+  merge: provedAs({ action: "merge", source: "push" }),
+};
+
+/** Build the history. The last commits are the recent tips, so branches stay alive and criss-cross. */
+function build(steps: readonly Step[]): { builder: HistoryBuilder; made: CommitId[] } {
+  const builder = new HistoryBuilder();
+  const made: CommitId[] = [];
+  const recent = (n: number) => made.slice(-3)[n % Math.min(3, made.length)];
+  for (const { on, mergeWith, paths, move, atS, who } of steps) {
+    const parent = made.length === 0 ? undefined : recent(on);
+    const other = mergeWith === null || parent === undefined ? undefined : recent(mergeWith);
+    const parents = [...new Set([parent, other])].filter((id) => id !== undefined);
+    const base = parent === undefined ? {} : builder.tree(parent);
+    const side = other === undefined ? base : builder.tree(other);
+    const tree: Record<string, string> = { ...base };
+    for (const [i, path] of PATHS.entries()) {
+      const wish = paths[i] ?? -1;
+      const text = wish >= 0 ? TEXTS[wish] : side[path];
+      if (wish === -1 && other === undefined) continue;
+      if (wish === -2 && other === undefined) delete tree[path];
+      else if (text === undefined) delete tree[path];
+      else tree[path] = text;
+    }
+    if (move) {
+      const from = PATHS.find((path) => tree[path] !== undefined);
+      const to = PATHS.find((path) => tree[path] === undefined);
+      if (from !== undefined && to !== undefined) {
+        tree[to] = tree[from] ?? "";
+        delete tree[from];
+      }
+    }
+    made.push(builder.commit(parents, tree, { at: 1_800_000_000 + atS, proved: PROVED[who] }));
+  }
+  return { builder, made };
+}
+
+async function rebuilt(builder: HistoryBuilder, head: CommitId): Promise<MemoryIndex> {
+  const index = new MemoryIndex(OPTIONS);
+  await index.rebuild(builder.history(null, head), builder.read);
+  return index;
+}
+
+test("an index that followed any moves of the head equals one rebuilt at each stop", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 14 }),
+      fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
+      async (steps, stops) => {
+        const { builder, made } = build(steps);
+        const index = new MemoryIndex(OPTIONS);
+        for (const stop of [...stops.map((n) => n % made.length), made.length - 1]) {
+          const to = made[stop];
+          if (to === undefined || to === index.head) continue;
+          await index.apply(builder.history(index.head, to), builder.read, to);
+          expect(stateOfIndex(index)).toEqual(stateOfIndex(await rebuilt(builder, to)));
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test("an index restored from a checkpoint equals the one that wrote it, and folds on alike", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), fc.nat(), async (steps, n) => {
+      const { builder, made } = build(steps);
+      const stop = made[n % made.length];
+      const last = made.at(-1);
+      if (stop === undefined || last === undefined) return;
+      const written = await rebuilt(builder, stop);
+      const parts = readCheckpoint(written.snapshot(), OPTIONS.fingerprint);
+      if (parts === null) throw new Error("refused");
+      const index = new MemoryIndex(OPTIONS, parts);
+      expect(stateOfIndex(index)).toEqual(stateOfIndex(written));
+      if (stop === last) return;
+      await index.apply(builder.history(stop, last), builder.read, last);
+      expect(stateOfIndex(index)).toEqual(stateOfIndex(await rebuilt(builder, last)));
+    }),
+    { numRuns: 100 },
+  );
+});
