@@ -5,7 +5,7 @@
  */
 import { NotesError } from "./errors.ts";
 import { foldAgentName, type MemoryKey, shortHash } from "./identity.ts";
-import type { NoteId, RepoPath } from "./note.ts";
+import type { NoteId, RepoPath, Scope } from "./note.ts";
 
 const PATH_MAX_BYTES = 1024;
 const SEGMENT_MAX_BYTES = 255;
@@ -183,4 +183,45 @@ export function memoryPath(memory: MemoryKey): RepoPath {
   if (memory.scope === "agent") return `memory/agents/${agent}/${key}` as RepoPath;
   const folder = memory.scope === "thread" ? "threads" : "people";
   return `memory/${folder}/${escapeSegment(memory.ref ?? "")}/${agent}/${key}` as RepoPath;
+}
+
+/** The text that a segment stands for; null when it was cut, or is none of ours. */
+export function unescapeSegment(segment: string): string | null {
+  if (!/^(?:[a-z0-9.-]|_[0-9a-f]{2})+$/.test(segment)) return null;
+  const bytes = segment.replace(/_([0-9a-f]{2})/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  const text = Buffer.from(bytes, "latin1").toString("utf8");
+  return escapeSegment(text) === segment ? text : null;
+}
+
+/** Segments that name the memory at a path; null for paths that are none. */
+export interface MemorySegments {
+  readonly scope: Scope;
+  readonly ref: string | null;
+  readonly agent: string | null;
+  readonly key: string;
+}
+
+/** Take a memory's path apart, still escaped. */
+export function memorySegments(path: string): MemorySegments | null {
+  const [root, kind, ...rest] = path.replace(/\.md$/, "").split("/");
+  if (root !== "memory") return null;
+  const [a, b, c] = rest;
+  if (kind === "workspace" && rest.length === 1 && a !== undefined) {
+    return { scope: "workspace", ref: null, agent: null, key: a };
+  }
+  if (kind === "agents" && rest.length === 2 && a !== undefined && b !== undefined) {
+    return { scope: "agent", ref: null, agent: a, key: b };
+  }
+  if (
+    (kind === "threads" || kind === "people") &&
+    rest.length === 3 &&
+    a !== undefined &&
+    b !== undefined &&
+    c !== undefined
+  ) {
+    return { scope: kind === "threads" ? "thread" : "person", ref: a, agent: b, key: c };
+  }
+  return null;
 }

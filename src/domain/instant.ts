@@ -1,0 +1,28 @@
+/** Points in time as people write them in front matter, brought to ISO 8601 in UTC. No clock, no locale, no zone of the machine. */
+
+const WRITTEN =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]|[ \t]+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?[ \t]*(Z|z|UTC|[+-]\d{1,2}(?::?\d{2})?)?)?$/;
+
+/**
+ * Read a date or a date with time; without an offset it is UTC.
+ * @returns ISO 8601 with `Z` and milliseconds, or null when the text is none or names a day that isn't
+ */
+export function parseInstant(text: string): string | null {
+  const found = WRITTEN.exec(text.trim());
+  if (found === null) return null;
+  const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0));
+  if (year === undefined || month === undefined || day === undefined) return null;
+  const ms = Number((found[7] ?? "").padEnd(3, "0").slice(0, 3));
+  const utc = Date.UTC(year, month - 1, day, hour, minute, second, ms);
+  const date = new Date(utc);
+  const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!real || (hour ?? 0) > 23 || (minute ?? 0) > 59 || (second ?? 0) > 59 || year < 100) return null;
+  return new Date(utc - offsetMs(found[8] ?? "Z")).toISOString();
+}
+
+function offsetMs(zone: string): number {
+  const found = /^([+-])(\d{1,2}):?(\d{2})?$/.exec(zone);
+  if (found === null) return 0;
+  const minutes = Number(found[2]) * 60 + Number(found[3] ?? 0);
+  return (found[1] === "-" ? -1 : 1) * minutes * 60_000;
+}

@@ -1,0 +1,127 @@
+/**
+ * Writing note files: a whole new one, or changes spliced into the bytes that are there.
+ * Invariant: what was written is read back the same; where nothing changed the bytes are the same, and a
+ * bumped `updated_at` alone is no change.
+ */
+import { NotesError } from "./errors.ts";
+import { Unreadable, type Value } from "./front-matter.ts";
+import { splice } from "./front-matter-splice.ts";
+import type { Status } from "./note.ts";
+import { type NoteFields, type NoteText, readNoteFile, textOf } from "./note-file.ts";
+import { encodeNote, withBody } from "./note-text.ts";
+
+/** The bytes of a new note. Optional keys are written only when they differ from the default. */
+export function writeNoteFile(fields: NoteFields, body: string): Uint8Array {
+  const stated: [string, Value | undefined][] = [
+    ["id", fields.id ?? undefined],
+    ["title", fields.title],
+    ["type", fields.type],
+    ["tags", fields.tags],
+    ["created_at", fields.createdAt ?? undefined],
+    ["updated_at", fields.updatedAt ?? undefined],
+    ["status", fields.status === "open" ? undefined : fields.status],
+    ["scope", fields.scope === "workspace" ? undefined : fields.scope],
+    ["scope_ref_id", fields.scopeRefId ?? undefined],
+    ["key", fields.key ?? undefined],
+    ["agent_id", fields.agentId ?? undefined],
+    ["agent_name", fields.agentName ?? undefined],
+    ["pinned", fields.pinned ? true : undefined],
+    ["expires_at", fields.expiresAt ?? undefined],
+    ...Object.entries(fields.extra),
+  ];
+  return encodeNote(withBody(splice("---\n---\n", new Map(stated)), body));
+}
+
+/** New values of a note; absent ones stay as they are. */
+export interface NotePatch {
+  readonly title?: string;
+  readonly type?: string;
+  readonly tags?: readonly string[];
+  readonly status?: Status;
+  readonly pinned?: boolean;
+  /** ISO 8601, null clears. */
+  readonly expiresAt?: string | null;
+  /** Written only beside another change, and only into a file that states its last change. */
+  readonly updatedAt?: string;
+  /** Key by key; null removes. Keys of ours have no effect here. */
+  readonly extra?: Readonly<Record<string, Value>>;
+  readonly body?: string;
+}
+
+/**
+ * Change a note file in place.
+ *
+ * @returns the new bytes, or the very same array when nothing changes
+ * @throws NotesError INVALID_NOTE  the file can't be read as a note, or not be changed without touching more
+ */
+export function updateNoteFile(
+  path: string,
+  bytes: Uint8Array,
+  types: ReadonlySet<string>,
+  patch: NotePatch,
+): Uint8Array {
+  const note = readableNote(path, bytes, types);
+  try {
+    const spliced = splice(note.text, keysOf(note, patch));
+    const changed =
+      patch.body === undefined || patch.body === note.body ? spliced : withBody(spliced, patch.body);
+    if (changed === note.text) return bytes;
+    const { data } = note.front;
+    const dated = patch.updatedAt !== undefined && (data.has("updated_at") || data.has("modified"));
+    return encodeNote(dated ? splice(changed, new Map([["updated_at", patch.updatedAt]])) : changed);
+  } catch (error) {
+    if (error instanceof Unreadable) throw invalidNote(path, error.message, error.line);
+    throw error;
+  }
+}
+
+/**
+ * Read a note that is about to be changed.
+ * @throws NotesError INVALID_NOTE  with `path`, `line` and the reason; nothing was changed
+ */
+export function readableNote(path: string, bytes: Uint8Array, types: ReadonlySet<string>): NoteText {
+  const file = readNoteFile(path, bytes, types);
+  if (file.kind === "quarantined") throw invalidNote(path, file.reason, file.line);
+  return file;
+}
+
+function invalidNote(path: string, reason: string, line: number | null): NotesError {
+  const where = line === null ? path : `${path}, line ${line}`;
+  return new NotesError(
+    "INVALID_NOTE",
+    `${where}: ${reason}. Nothing was changed; correct the file by hand and save it.`,
+    {
+      path,
+      line,
+      reason,
+    },
+  );
+}
+
+function keysOf({ fields, front }: NoteText, patch: NotePatch): Map<string, Value | undefined> {
+  const keys = new Map<string, Value | undefined>();
+  const { data } = front;
+  const stated = (key: string) => textOf(data.get(key) ?? null);
+  if (patch.title !== undefined && patch.title !== fields.title) keys.set("title", patch.title);
+  if (patch.type !== undefined && patch.type !== (stated("type") ?? "general")) keys.set("type", patch.type);
+  if (patch.status !== undefined && patch.status !== (stated("status") ?? "open"))
+    keys.set("status", patch.status);
+  if (patch.tags !== undefined && !equalLists(patch.tags, fields.tags)) {
+    keys.set("tags", typeof data.get("tags") === "string" ? joinTags(patch.tags) : patch.tags);
+  }
+  if (patch.pinned !== undefined && patch.pinned !== fields.pinned) keys.set("pinned", patch.pinned);
+  if (patch.expiresAt !== undefined && patch.expiresAt !== fields.expiresAt) {
+    keys.set("expires_at", patch.expiresAt ?? undefined);
+  }
+  for (const [key, value] of Object.entries(patch.extra ?? {})) keys.set(key, value ?? undefined);
+  return keys;
+}
+
+const equalLists = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((tag, i) => tag === b[i]);
+
+/** The author's `a, b` form, as long as every tag can stand in it. */
+function joinTags(tags: readonly string[]): Value {
+  const fit = tags.length > 0 && tags.every((tag) => !tag.includes(",") && tag === tag.trim());
+  return fit ? tags.join(", ") : tags;
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { parseInstant } from "../../src/domain/instant.ts";
+
+test("a time without offset is UTC, and every way of writing it is one instant", () => {
+  const at = "2026-11-30T10:15:00.000Z";
+  for (const text of [
+    "2026-11-30T10:15:00Z",
+    "2026-11-30 10:15",
+    "2026-11-30T10:15:00.000",
+    "2026-11-30T12:15:00+02:00",
+    "2026-11-30 05:15:00 -05",
+    "2026-11-30t11:15:00+0100",
+    " 2026-11-30 10:15:00 UTC ",
+  ]) {
+    expect(parseInstant(text)).toBe(at);
+  }
+  expect(parseInstant("2024-01-01")).toBe("2024-01-01T00:00:00.000Z");
+  expect(parseInstant("2024-1-1 0:00:00,123456")).toBe("2024-01-01T00:00:00.123Z");
+});
+
+test("what is no instant is null", () => {
+  for (const text of [
+    "",
+    "yesterday",
+    "2024-13-01",
+    "2023-02-29",
+    "2024-01-01T25:00",
+    "12:30",
+    "20240101",
+    "2024-01-01T10:00:61Z",
+    "0001-01-01",
+  ]) {
+    expect(parseInstant(text)).toBeNull();
+  }
+});
