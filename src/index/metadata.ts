@@ -5,7 +5,6 @@
  * @see spec: protocol, section 3
  */
 import type { NoteState } from "../domain/changed-fields.ts";
-import { agentIdOf } from "../domain/identity.ts";
 import type { NoteMetadata, Quarantined } from "../domain/note.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import type { Entry } from "./entry.ts";
@@ -37,8 +36,8 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
   const createdMs = Date.parse(created_at);
   const stamped = changed.stamps && said?.updatedAt ? Date.parse(said.updatedAt) : changed.atMs;
   const updatedMs = Math.max(stamped, createdMs);
-  const inNotebook = said !== null && said.key !== null && said.scope !== "workspace" ? said.agent : null;
-  const author = inNotebook === null ? first.agent : { agentId: agentIdOf(inNotebook), name: inNotebook };
+  const inNotebook = said !== null && said.key !== null && said.scope !== "workspace";
+  const author = inNotebook ? { agentId: said.agentId, name: said.agentName } : first.agent;
   const meta: NoteMetadata = {
     note_id: entry.id,
     title: entry.brief.title,

@@ -16,8 +16,9 @@ export interface ParsedFile {
     readonly scope: NoteMetadata["scope"];
     readonly scopeRefId: string | null;
     readonly key: string | null;
-    /** The agent whose notebook a memory lies in. */
-    readonly agent: string | null;
+    /** The notebook that a memory lies in; of other notes it counts for nothing. */
+    readonly agentId: number | null;
+    readonly agentName: string | null;
     readonly pinned: boolean;
     readonly expiresAt: string | null;
     readonly extra: Readonly<Record<string, unknown>>;

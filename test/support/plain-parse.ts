@@ -1,5 +1,5 @@
 /** A parser for tests of the fold: `key: value` lines between `---`, nothing of YAML. `!` as first byte can't be read. */
-import { parseNoteId } from "../../src/domain/identity.ts";
+import { agentIdOf, parseNoteId } from "../../src/domain/identity.ts";
 import type { RepoPath } from "../../src/domain/note.ts";
 import { stemOf } from "../../src/index/metadata.ts";
 import type { ParsedFile } from "../../src/index/parsed-file.ts";
@@ -29,7 +29,8 @@ export function plainParse(path: RepoPath, bytes: Uint8Array): ParsedFile {
       scope: of("scope") === "agent" ? "agent" : "workspace",
       scopeRefId: null,
       key: of("key"),
-      agent: of("agent"),
+      agentId: of("agent") === null ? null : agentIdOf(of("agent") ?? ""),
+      agentName: of("agent"),
       pinned: false,
       expiresAt: of("expires_at"),
       extra: {},
