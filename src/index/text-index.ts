@@ -3,6 +3,7 @@
  * The port `TextIndex` is all that search knows, so that another engine can stand behind it.
  * Invariant: `mayContain` leaves out no document in which the folded query occurs in one field.
  */
+import { headings } from "../domain/markdown.ts";
 import { queryTokens, tokens } from "../lib/text.ts";
 import { Postings } from "./postings.ts";
 import { rank, type Scored } from "./rank.ts";
@@ -25,6 +26,8 @@ export interface TextIndex {
 
 const FIELD_WEIGHT = { title: 3, tags: 2, heading: 2, body: 1 } as const;
 const WORD_MAX_CHARS = 64;
+/** What any heading that is underlined has; spares most bodies the look for headings. */
+const SETEXT = /^ {0,3}(?:=+|-+)[ \t]*$/m;
 
 export class MemoryTextIndex implements TextIndex {
   readonly #postings = new Postings();
@@ -125,24 +128,8 @@ function weigh(doc: TextDoc): { weights: Map<string, number>; length: number; cu
   for (const tag of doc.tags) add(tag, FIELD_WEIGHT.tags);
   add(doc.body, FIELD_WEIGHT.body);
   // Headings are part of the body and were counted there once.
-  for (const heading of headingsOf(doc.body)) add(heading, FIELD_WEIGHT.heading - FIELD_WEIGHT.body);
-  return { weights, length, cut };
-}
-
-/** Texts of ATX headings, outside of code fences. */
-export function headingsOf(body: string): string[] {
-  if (!body.includes("#")) return [];
-  const found: string[] = [];
-  let fence: string | null = null;
-  for (const line of body.split("\n")) {
-    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (mark !== undefined) {
-      if (fence === null) fence = mark;
-      else if (mark[0] === fence[0] && mark.length >= fence.length) fence = null;
-    } else if (fence === null) {
-      const heading = /^ {0,3}#{1,6}[ \t]+(.*)$/.exec(line)?.[1];
-      if (heading) found.push(heading);
-    }
+  if (doc.body.includes("#") || SETEXT.test(doc.body)) {
+    for (const { text } of headings(doc.body)) add(text, FIELD_WEIGHT.heading - FIELD_WEIGHT.body);
   }
-  return found;
+  return { weights, length, cut };
 }

@@ -1,0 +1,60 @@
+/** Where an index comes from: empty, or from a checkpoint. The one place that ties it to how files are read. */
+import { NOTE_TYPES, type RepoPath } from "../domain/note.ts";
+import { readNoteFile } from "../domain/note-file.ts";
+import { readCheckpoint } from "./checkpoint.ts";
+import { MemoryIndex, type MemoryIndexOptions } from "./memory-index.ts";
+import { stemOf } from "./metadata.ts";
+import type { NoteIndex } from "./note-index.ts";
+import type { ParsedFile } from "./parsed-file.ts";
+
+export interface IndexOptions {
+  /** Every note type there is, built-in and configured. Default: the built-in ones. */
+  readonly types?: Iterable<string>;
+  /** Whether a path is a note file (`*.md` under the roots). Default: every path that the store tells of. */
+  readonly isNotePath?: (path: RepoPath) => boolean;
+}
+
+/** Raised when `readNoteFile` reads the same bytes otherwise than before, so that old checkpoints are refused. */
+const READING = 1;
+
+/** An index that holds nothing yet: `rebuild` it from history, or `apply` a first commit. */
+export function createNoteIndex(options: IndexOptions = {}): NoteIndex {
+  return new MemoryIndex(memoryOptions(options));
+}
+
+/**
+ * The index that wrote a checkpoint (`snapshot`), at the head it stood at then; `apply` what came after.
+ * Needs no blob. The words for search are indexed at the first search.
+ *
+ * @returns null for bytes of another format, program or set of types, truncated or damaged: rebuild then
+ * @cost 100,000 notes: see test/bench
+ */
+export function restoreNoteIndex(bytes: Uint8Array, options: IndexOptions = {}): NoteIndex | null {
+  const memory = memoryOptions(options);
+  const parts = readCheckpoint(bytes, memory.fingerprint);
+  return parts && new MemoryIndex(memory, parts);
+}
+
+function memoryOptions({ types, isNotePath }: IndexOptions): MemoryIndexOptions {
+  const known = new Set(types ?? Object.keys(NOTE_TYPES));
+  return {
+    parse: (path, bytes) => parseFile(path, bytes, known),
+    isNotePath: isNotePath ?? (() => true),
+    fingerprint: JSON.stringify([READING, [...known].sort()]),
+  };
+}
+
+/** A note file as the index takes it. */
+export function parseFile(path: RepoPath, bytes: Uint8Array, types: ReadonlySet<string>): ParsedFile {
+  const file = readNoteFile(path, bytes, types);
+  if (file.kind === "quarantined") {
+    return {
+      brief: { title: stemOf(path), type: null, tags: [], claim: null },
+      said: null,
+      body: file.text,
+      trouble: { line: file.line, reason: file.reason },
+    };
+  }
+  const { id, title, type, tags, ...said } = file.fields;
+  return { brief: { title, type, tags, claim: id }, said, body: file.body, trouble: null };
+}
