@@ -54,7 +54,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   let retryMs: number = RETRY_MS[0];
   let lastScan = { endMs: 0, costMs: 0 };
   let waitingScan: Promise<void> | null = null;
-  let known = { tip: deps.levelAt, uneven: new Set<RepoPath>() as ReadonlySet<RepoPath>, rewinds: 0 };
+  const none: ReadonlySet<RepoPath> = new Set();
+  let known = { tip: deps.levelAt, uneven: none, rewinds: 0 };
 
   function track<T>(work: Promise<T>): Promise<T> {
     running.add(work);

@@ -1,0 +1,113 @@
+/**
+ * Watch a large working tree: one `fs.watch` a folder, the folders taken from the index (chokidar would walk
+ * and stat every file). Folders that appear are found through their parent. Invariant: a folder's watch
+ * is on the folder that lies at its path now, or `refresh` makes it so.
+ */
+import { type FSWatcher, watch } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  codeOf,
+  folderIdentity,
+  folderOf,
+  type TreeWatcher,
+  type WatchReport,
+  watchedFolder,
+} from "./watching.ts";
+
+/** `fs.watch` of one folder, as far as it is used here. */
+export type WatchFolder = (
+  folder: string,
+  onEvent: (event: string, name: string | null) => void,
+) => Pick<FSWatcher, "close" | "on">;
+
+const fsWatch: WatchFolder = (folder, onEvent) =>
+  watch(folder, { persistent: false, recursive: false, encoding: "utf8" }, onEvent);
+
+/**
+ * @param folders  relative folders that hold notes, as the index knows them
+ * @returns when all of them are watched, or reported as failed
+ */
+export async function watchFolders(
+  root: string,
+  roots: readonly string[],
+  folders: () => Iterable<string>,
+  report: WatchReport,
+  watchFolder: WatchFolder = fsWatch,
+): Promise<TreeWatcher> {
+  const mayHoldNotes = watchedFolder(roots);
+  const watched = new Map<string, { identity: string; watcher: Pick<FSWatcher, "close"> }>();
+  let closed = false;
+
+  function drop(folder: string): void {
+    watched.get(folder)?.watcher.close();
+    watched.delete(folder);
+  }
+
+  /** Watch a folder if it is one and isn't watched as it lies there now. @returns whether it is new to us */
+  async function add(folder: string): Promise<boolean> {
+    const identity = await folderIdentity(join(root, folder));
+    const known = watched.get(folder)?.identity;
+    if (identity === null || known !== identity) drop(folder);
+    if (identity === null || known === identity || closed) return false;
+    try {
+      const watcher = watchFolder(join(root, folder), (event, name) => onEvent(folder, name, event));
+      watcher.on("error", (error) => {
+        drop(folder);
+        report.failed(error);
+      });
+      watched.set(folder, { identity, watcher });
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") report.failed(error);
+    }
+    return true;
+  }
+
+  /** A folder that came into being: watch it and everything in it, then say so. */
+  async function addDeep(folder: string): Promise<void> {
+    if (!mayHoldNotes(folder) || !(await add(folder))) return;
+    for (const child of await childFolders(join(root, folder))) {
+      await addDeep(folder === "" ? child : `${folder}/${child}`);
+    }
+    report.changed(folder);
+  }
+
+  function onEvent(folder: string, name: string | null, event: string): void {
+    const path = name === null ? folder : folder === "" ? name : `${folder}/${name}`;
+    if (path.endsWith(".md")) report.changed(path);
+    else if (mayHoldNotes(path)) {
+      report.changed(path);
+      // Made, removed or renamed: a watch on what lay there before is deaf.
+      if (event === "rename") drop(path);
+      addDeep(path).catch(report.failed);
+    }
+  }
+
+  async function refresh(): Promise<void> {
+    const wanted = new Set<string>([""]);
+    for (let folder of [...folders(), ...roots.filter((name) => name !== ".")]) {
+      for (; folder !== "" && !wanted.has(folder); folder = folderOf(folder)) wanted.add(folder);
+    }
+    for (const folder of new Set([...wanted, ...watched.keys()])) await add(folder);
+  }
+
+  await refresh();
+  return {
+    kind: "folders",
+    refresh,
+    async close() {
+      closed = true;
+      for (const folder of [...watched.keys()]) drop(folder);
+    },
+  };
+}
+
+async function childFolders(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw error;
+  }
+}
