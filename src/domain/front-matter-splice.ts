@@ -12,6 +12,7 @@ import {
   type Value,
   YAML_OPTIONS,
 } from "./front-matter.ts";
+import { spliceSimple } from "./simple-block.ts";
 import { isList, type Quotes, scalarText, valueText } from "./yaml-text.ts";
 
 /** Values by key; undefined removes a key. */
@@ -82,7 +83,7 @@ function withinBlock(before: FrontMatter, changes: readonly Change[]): string {
     throw new Unreadable("the front matter mixes line ends (CRLF and LF); make them one kind first", 2);
   }
   let lines = crlf ? source.replaceAll("\r\n", "\n") : source;
-  for (const [key, value] of changes) lines = spliceKey(lines, key, value);
+  for (const [key, value] of changes) lines = spliceSimple(lines, key, value) ?? spliceKey(lines, key, value);
   return `${bom}${open}${crlf ? lines.replaceAll("\n", "\r\n") : lines}${close}${body}`;
 }
 

@@ -6,6 +6,8 @@
 import matter from "gray-matter";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 
+import { readSimple } from "./simple-block.ts";
+
 /** What a key holds. Numbers and booleans only where writing them again gives the same text. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
 
@@ -111,7 +113,7 @@ export function parseBlock(block: string): ReadonlyMap<string, Value> | null {
       if (given.replace(/^\n/, "") !== lines.replace(/\n$/, "")) {
         throw new Unreadable("a line in the front matter begins with ---", 2);
       }
-      data = parseYaml(lines);
+      data = readSimple(lines, plainValue) ?? parseYaml(lines);
       return {};
     },
   };

@@ -109,7 +109,9 @@ export function withBody(text: string, content: string): string {
   const head = front.bom + front.open + (front.block ?? "") + front.close;
   const closed = front.block === null || head.endsWith("\n") ? head : head + front.eol;
   const lead = front.block === null ? "" : empty || /^\r?\n/.test(wanted) ? old.lead || front.eol : old.lead;
-  const trail = empty || /\n$/.test(wanted) ? old.trail || front.eol : old.trail;
+  const end = empty || /\n$/.test(wanted) ? old.trail || front.eol : old.trail;
+  // A carriage return that ends the body must not become half of the line end.
+  const trail = end === "\n" && wanted.endsWith("\r") ? "\r\n" : end;
   const body = wanted === "" ? "" : lead + wanted + trail;
   const made = closed + body;
   if (front.block !== null || isAllBody(made)) return made;

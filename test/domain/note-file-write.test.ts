@@ -80,7 +80,9 @@ const extra = fc.dictionary(
 const body = fc.oneof(
   text,
   fc
-    .array(fc.constantFrom("---", "a", "\n", "\r\n", "title: x", "```", " ", "\ufeff"), { maxLength: 8 })
+    .array(fc.constantFrom("---", "a", "\n", "\r\n", "\r", "title: x", "```", " ", "\ufeff"), {
+      maxLength: 8,
+    })
     .map((parts) => parts.join("")),
 );
 
