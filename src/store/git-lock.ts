@@ -171,6 +171,16 @@ function hold(gitdir: string, prepared: readonly Prepared[]): HeldLocks {
   };
 }
 
+/** A clock's timers don't keep the process alive, and a command may have nothing else to wait for. */
+async function waitFor(clock: Clock, ms: number): Promise<void> {
+  const alive = setInterval(() => {}, 2 ** 30);
+  try {
+    await new Promise<void>((resolve) => clock.after(ms, resolve));
+  } finally {
+    clearInterval(alive);
+  }
+}
+
 const proofName = (gitdir: string, name: LockName) =>
   join(locksFolder(gitdir), `${encodeURIComponent(name)}~${randomBytes(6).toString("hex")}`);
 
@@ -235,7 +245,7 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
             throw busy(taken, why, Math.max(lockWaitMs, 1_000));
           }
           const pauseMs = waitMs / 2 + random() * waitMs;
-          await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+          await waitFor(clock, pauseMs);
         }
       } catch (error) {
         discard(prepared);
