@@ -108,13 +108,13 @@ export class Feed {
   }
 
   async #advance(move: BranchMove, changes: readonly NoteChange[]): Promise<void> {
-    const { heads, store } = this.#deps;
+    const { heads } = this.#deps;
     const to = move.kind === "own" ? move.commits.at(-1)?.commit.id : move.to;
     if (to === undefined || to === heads.head) return;
     if (move.kind === "own" && isChainFrom(heads.head, move.commits)) this.#own(move.commits, to, changes);
     else {
-      const back = heads.head !== null && !(await store.isAncestor(heads.head, to));
-      await heads.other(to, move.kind === "own" ? "live" : move.via, back);
+      const seen = { back: await this.#log.isBack(to), again: await this.#log.has(to) };
+      await heads.other(to, move.kind === "own" ? "live" : move.via, seen);
     }
     for (const subscription of this.#subscriptions) subscription.grown();
   }
@@ -122,7 +122,7 @@ export class Feed {
   #own(commits: readonly CommitEvents[], to: CommitId, changes: readonly NoteChange[]): void {
     const { heads } = this.#deps;
     const after = heads.head;
-    const { n } = heads.own(to);
+    const { n } = heads.own(to, { again: this.#log.remembers(to) });
     const heard = this.#subscriptions.size > 0;
     this.#log.learn(n, after, commits, heard ? commits.map((events) => toldOf(events, changes)) : null);
   }

@@ -107,12 +107,12 @@ export class Heads {
     await this.#serially(() => this.#file.rewrite({ n, to: head }, []));
   }
 
-  /** Record a chain of our own commits. Visible at once, on disk within `writeDelayMs`. */
-  own(to: CommitId): Move {
+  /** Record a chain of our own commits. Visible at once, on disk within `writeDelayMs`. @param seen as for `other` */
+  own(to: CommitId, seen = { again: false }): Move {
     const last = this.#moves.at(-1);
-    const again = this.#first.has(to);
+    const again = seen.again || this.#first.has(to);
     if (last?.kind !== "own" || last.again || again) {
-      const move = this.#next(to, "own", "live");
+      const move = this.#next(to, "own", "live", { back: false, again });
       this.#add(move);
       this.#laterWrite();
       return move;
@@ -128,9 +128,10 @@ export class Heads {
   /**
    * Record any other move. It is visible once it is durable; when the disk refuses, the log says so and the
    * move is visible all the same, since the branch has moved: a crash then costs exactness, not changes.
+   * @param seen `again`: `to` has a place already inside an own move, which only the feed can tell
    */
-  async other(to: CommitId, via: Via, back = false): Promise<Move> {
-    const move = this.#next(to, "other", via, back);
+  async other(to: CommitId, via: Via, { back = false, again = false } = {}): Promise<Move> {
+    const move = this.#next(to, "other", via, { back, again });
     await this.#serially(() => this.#write([move], true));
     this.#add(move);
     if (this.#moves.length > this.#maxMoves) await this.#compact();
@@ -153,9 +154,10 @@ export class Heads {
     this.#file.close();
   }
 
-  #next(to: CommitId, kind: Move["kind"], via: Via, back = false): Move {
+  #next(to: CommitId, kind: Move["kind"], via: Via, seen: { back: boolean; again: boolean }): Move {
     const at = new Date(this.#options.clock.now()).toISOString();
-    return { n: this.end.n + 1, from: this.head, to, kind, via, at, again: this.#first.has(to), back };
+    const again = seen.again || this.#first.has(to);
+    return { n: this.end.n + 1, from: this.head, to, kind, via, at, again, back: seen.back };
   }
 
   #add(move: Move): void {

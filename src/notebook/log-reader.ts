@@ -138,9 +138,21 @@ export class LogReader {
     }
   }
 
-  /** Whether a commit has a place in the log. */
+  /** As `has`, of recent commits of ours only, at no cost. */
+  remembers(commit: CommitId): boolean {
+    return this.#chain.recent(commit) !== null;
+  }
+
+  /** Whether a commit has a place in the log that can still be read. */
   async has(commit: CommitId): Promise<boolean> {
-    return (await this.#placeOf(commit, null)) !== null;
+    return orGone(async () => (await this.#placeOf(commit, null)) !== null);
+  }
+
+  /** Whether a move from the head to a commit does not go forward. */
+  async isBack(to: CommitId): Promise<boolean> {
+    const { heads, store } = this.#source;
+    const { head } = heads;
+    return head !== null && !(await orGone(() => store.isAncestor(head, to)));
   }
 
   async #load(place: Place): Promise<Batch | null> {
@@ -227,6 +239,16 @@ export class LogReader {
     if (move?.to === commit) return { commit, n: move.again ? n : null };
     const other = heads.firstVisit(commit) ?? (commit && this.#chain.recent(commit));
     return { commit, n: other === null || other === n ? null : n };
+  }
+}
+
+/** False where a commit is gone from the repository (a purge). */
+async function orGone(ask: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof NotesError && error.code === "UNKNOWN_COMMIT") return false;
+    throw error;
   }
 }
 

@@ -35,7 +35,7 @@ export async function observeTip(
   const first = chain?.[0];
   if (!chain || !first || (await known(first.id))) {
     const back = last !== null && !(await store.isAncestor(last, tip));
-    await heads.other(tip, "live", back);
+    await heads.other(tip, "live", { back, again: await known(tip) });
     return;
   }
   const ownFrom = chain.findIndex((commit) => !isOwnLink(commit));
