@@ -4,7 +4,7 @@
  * which may set only what cannot open a door. Only this file and `bin.ts` read the environment.
  */
 import { readFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { ProcessError } from "../domain/process-error.ts";
 import { nearest } from "../lib/nearest.ts";
@@ -65,8 +65,7 @@ export async function readSettingsFile(file: string): Promise<Layer | null> {
 }
 
 /** As `readSettingsFile` for the file inside the note repository; other keys are warned about and ignored. */
-export async function readRepositoryFile(root: string, warn: (text: string) => void): Promise<Layer | null> {
-  const file = join(root, CONFIG_FILE);
+export async function readRepositoryFile(file: string, warn: (text: string) => void): Promise<Layer | null> {
   const given = await readJson(file);
   if (given === null) return null;
   const allowed: Record<string, unknown> = {};

@@ -91,7 +91,7 @@ test("the file inside the note repository can open no door", async () => {
     '{"port": 1, "hosts": ["evil"], "nonsense": 1, "types": {"risk": {"priority": 1}}}',
   );
   const warnings: string[] = [];
-  const layer = await readRepositoryFile(dir, (text) => warnings.push(text));
+  const layer = await readRepositoryFile(join(dir, "notes.config.json"), (text) => warnings.push(text));
   expect(layer?.settings).toEqual({ types: { risk: { priority: 1 } } });
   expect(warnings.map((text) => /: (\w+) is ignored/.exec(text)?.[1])).toEqual(["port", "hosts", "nonsense"]);
 });

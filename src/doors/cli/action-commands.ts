@@ -1,0 +1,77 @@
+/** One command for every action, made from its schema: adding an action adds its command. */
+import { Argument, type Command, Option } from "commander";
+import type { AnyAction, Registry } from "../../actions/action.ts";
+import { type CliCommand, type CliOption, cliCommand } from "../../actions/describe.ts";
+import { parseParams } from "../../actions/invoke.ts";
+import { actionParams } from "./action-params.ts";
+import type { CliHost } from "./host.ts";
+import { collect, type Options, withDaemon } from "./shared-options.ts";
+import { show } from "./show.ts";
+import { withClient } from "./with-client.ts";
+
+/** Add the command of each action that has one. */
+export function addActionCommands(program: Command, registry: Registry, host: CliHost): void {
+  for (const action of registry.values()) {
+    const described = cliCommand(action);
+    if (described) addActionCommand(program, action, described, host);
+  }
+}
+
+/** Add one action's command, under its own name or another. */
+export function addActionCommand(
+  program: Command,
+  action: AnyAction,
+  described: CliCommand,
+  host: CliHost,
+): Command {
+  const command = program
+    .command(described.command)
+    .summary(described.summary)
+    .description(described.description);
+  for (const option of described.options) {
+    if (option.positional) command.addArgument(new Argument(`[${option.name}]`, option.description));
+    else for (const made of optionsFor(option)) command.addOption(made);
+  }
+  withDaemon(command);
+  command.action(async (...given: unknown[]) => {
+    // commander's own order: arguments, options, command.
+    const options = given.at(-2) as Options;
+    const positional = given.slice(0, -2).map((word) => (word === undefined ? undefined : String(word)));
+    const params = await actionParams(described, options, positional, host.io.readInput);
+    // What the schema refuses is refused here, without starting a daemon for it.
+    parseParams(action, params);
+    const result = await withClient(host, options, (client) => client.callAny(action.name, params));
+    host.io.out(options["json"] ? `${JSON.stringify(result)}\n` : show(action.name, result, host.io));
+  });
+  return command;
+}
+
+function optionsFor(option: CliOption): Option[] {
+  const about = option.description || option.name.replaceAll("_", " ");
+  const value = option.name.replaceAll("_", "-");
+  if (option.kind === "boolean") {
+    return [new Option(option.flag, about), new Option(option.flag.replace("--", "--no-"), `not: ${about}`)];
+  }
+  if (option.kind === "json") {
+    return [
+      new Option(`${option.flag} <key=value>`, `${about} Several times, or one JSON object.`).argParser(
+        collect,
+      ),
+    ];
+  }
+  if (option.kind !== "list") {
+    const made = new Option(`${option.flag} <${value}>`, about);
+    return [option.choices ? made.choices([...option.choices]) : made];
+  }
+  const single = option.name.endsWith("s") ? option.flag.slice(0, -1) : option.flag;
+  const one = new Option(`${single} <${value.replace(/s$/, "")}>`, `${about} Several times for several.`);
+  one.attributeName = () => camel(option.flag);
+  const checked = (word: string, before: readonly string[] | undefined) => collect(word, before);
+  one.argParser(checked);
+  if (single === option.flag) return [one];
+  const many = new Option(`${option.flag} <${value}>`).hideHelp().argParser(checked);
+  return [one, many];
+}
+
+const camel = (flag: string): string =>
+  flag.replace(/^--/, "").replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,0 +1,106 @@
+/**
+ * What the command line needs of the process around it: starting and stopping daemons, files of a
+ * repository, the terminal. `main/bin.ts` brings it, so that no command loads Git.
+ */
+import type { DaemonFile } from "../../client/discover.ts";
+import type { GitPlace } from "../../lib/git-dir.ts";
+
+/** The terminal, or what stands in for it. */
+export interface Io {
+  /** Results, and nothing else. */
+  out(text: string): void;
+  /** Progress, warnings, errors. */
+  err(text: string): void;
+  /** Everything on standard input, as UTF-8. */
+  readInput(): Promise<string>;
+  /** A yes or no from a person; null when there is no terminal to ask at. */
+  readonly ask: ((question: string) => Promise<boolean>) | null;
+  /** Whether results may be coloured. */
+  readonly colour: boolean;
+  /** Width of the terminal, in columns. */
+  readonly columns: number;
+}
+
+/** Settings given on the command line; absent ones are for the layers below. */
+export interface Flags {
+  readonly repo?: string;
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly roots?: readonly string[];
+}
+
+export interface InitFlags {
+  readonly dir: string | null;
+  readonly here: boolean;
+  readonly roots: readonly string[] | null;
+  readonly branch: string | null;
+  readonly remote: string | null;
+}
+
+export interface InitReport {
+  readonly repo: string;
+  readonly branch: string;
+  readonly roots: readonly string[];
+  readonly made: boolean;
+  readonly again: boolean;
+  readonly markdown_outside_roots: number;
+}
+
+export interface ListedDaemon {
+  readonly repo: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly started_at: string;
+}
+
+export interface AgentToken {
+  readonly agent: string;
+  readonly agent_id: number;
+  readonly token: string;
+}
+
+export interface Identities {
+  addAgent(wish: { name: string; mcp: boolean; readOnly: boolean }): AgentToken;
+  agents(): readonly {
+    agent: string;
+    agent_id: number;
+    tokens: number;
+    read_only: boolean;
+    created_at: string | null;
+  }[];
+  revokeAgent(ref: string): { agent: string; agent_id: number };
+  addPerson(person: { name: string; email: string }): { name: string; email: string; token: string };
+  persons(): readonly { name: string; email: string; owner: boolean; tokens: number }[];
+  revokePerson(ref: string): { name: string; email: string };
+}
+
+export interface CliHost {
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly io: Io;
+  init(flags: InitFlags): Promise<InitReport>;
+  /** The repository that is meant. @throws ProcessError USAGE */
+  locate(flags: Flags): Promise<GitPlace>;
+  /** Serve in this process until a signal. @returns the exit code */
+  serve(flags: Flags): Promise<number>;
+  /** Start a daemon of its own process and wait until it answers. @throws ProcessError */
+  startDetached(flags: Flags): Promise<DaemonFile>;
+  /** Stop the daemon of a repository and wait until it is gone. @throws ProcessError NO_DAEMON */
+  stop(place: GitPlace): Promise<DaemonFile>;
+  listDaemons(): Promise<readonly ListedDaemon[]>;
+  /** What a start does before it serves, without serving. @returns sentences about what was done */
+  recover(flags: Flags): Promise<readonly string[]>;
+  /** The log that a detached daemon writes. */
+  logFile(place: GitPlace): string;
+  identities(place: GitPlace): Identities;
+  /** All settings that hold, or one by its dotted name (undefined when unset). */
+  getConfig(flags: Flags, key: string | null): Promise<unknown>;
+  /** Set one in the repository's config.json. @throws ProcessError USAGE */
+  setConfig(place: GitPlace, key: string, text: string): Promise<void>;
+  /** Run a hook that `<gitdir>/notesd/bin` was called for. @returns the exit code */
+  hook(name: string, args: readonly string[]): Promise<number>;
+  /** Resolves when a person wants a command that goes on for ever to end. */
+  interrupted(): Promise<void>;
+}

@@ -1,0 +1,47 @@
+/** `notesd init`. */
+import type { Command } from "commander";
+import type { CliHost } from "./host.ts";
+import type { Options } from "./shared-options.ts";
+import { collect } from "./shared-options.ts";
+import { styled } from "./text-table.ts";
+
+export function addInitCommand(program: Command, host: CliHost): void {
+  program
+    .command("init")
+    .argument("[dir]", "the folder; made when absent")
+    .summary("make a note repository, or adopt one")
+    .description(
+      "Make a note repository, or adopt the one that is there. Nothing of yours is changed; safe to repeat.",
+    )
+    .option("--here", "use this repository although it holds other files")
+    .option("--roots <dir...>", "folders with Markdown beside notes and memory; . is the whole tree")
+    .option("--branch <name>", "the branch whose tip is the truth (default: the current one)")
+    .option("--remote <url>", "set the remote origin")
+    .option("--json", "the result as JSON")
+    .action(async (dir: string | undefined, options: Options) => {
+      const text = (name: string) => (typeof options[name] === "string" ? options[name] : null);
+      const report = await host.init({
+        dir: dir ?? null,
+        here: options["here"] === true,
+        roots: Array.isArray(options["roots"])
+          ? options["roots"].map(String).reduce<string[]>(collectAll, [])
+          : null,
+        branch: text("branch"),
+        remote: text("remote"),
+      });
+      if (options["json"]) return host.io.out(`${JSON.stringify(report)}\n`);
+      const done = report.again ? "is a note repository already" : report.made ? "was made" : "was adopted";
+      const outside = report.markdown_outside_roots;
+      host.io.out(
+        `${styled(host.io, "bold", report.repo)} ${done} (branch ${report.branch}, roots ${report.roots.join(", ")}).\n${
+          outside > 0
+            ? `${outside} Markdown files lie outside the roots and are not notes; notesd init --roots . takes them all.\n`
+            : ""
+        }`,
+      );
+    });
+}
+
+/** `--roots a,b` and `--roots a b` are the same. */
+const collectAll = (before: string[], text: string): string[] =>
+  text.split(",").reduce((list, part) => (part.trim() === "" ? list : collect(part.trim(), list)), before);

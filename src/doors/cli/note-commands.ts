@@ -1,0 +1,66 @@
+/** Commands about notes that are more than one action: watch, log, commit, call. */
+import type { Command } from "commander";
+import type { Registry } from "../../actions/action.ts";
+import { cliCommand } from "../../actions/describe.ts";
+import { addActionCommand } from "./action-commands.ts";
+import { actionParams, parseObject } from "./action-params.ts";
+import type { CliHost } from "./host.ts";
+import { type Options, withDaemon } from "./shared-options.ts";
+import { changeLine, show } from "./show.ts";
+import { withClient } from "./with-client.ts";
+
+export function addNoteCommands(program: Command, registry: Registry, host: CliHost): void {
+  addLog(program, registry, host);
+  addWatch(program, registry, host);
+  addCall(program, host);
+}
+
+/** `log`: history with everything but the note as options. */
+function addLog(program: Command, registry: Registry, host: CliHost): void {
+  const history = registry.get("notes.history");
+  const described = history && cliCommand(history);
+  if (!history || !described) return;
+  const options = described.options.map((option) => ({ ...option, positional: false }));
+  addActionCommand(program, history, { ...described, command: "log", options }, host);
+}
+
+function addWatch(program: Command, registry: Registry, host: CliHost): void {
+  const subscribe = registry.get("notes.subscribe");
+  if (!subscribe) return;
+  const described = cliCommand({ ...subscribe, cli: { command: "watch", positional: [] } });
+  if (!described) return;
+  const command = addActionCommand(program, subscribe, described, host)
+    .summary("changes as they happen")
+    .description("Print each change of a note that passes the filters, until interrupted.");
+  command.action(async (options: Options) => {
+    const { since, ...filter } = await actionParams(described, options, [], host.io.readInput);
+    await withClient(host, options, async (client) => {
+      const lines = await client.subscribe(
+        { ...filter, ...(typeof since === "string" ? { since } : {}) },
+        {
+          changed: (change) =>
+            host.io.out(options["json"] ? `${JSON.stringify(change)}\n` : changeLine(change, host.io)),
+          resync: (cursor) =>
+            host.io.err(`What happened in between is not known here any more; going on from ${cursor}.\n`),
+          ended: (error) => host.io.err(`${error.message}\n`),
+        },
+      );
+      host.io.err("watching; interrupt to end\n");
+      await host.interrupted();
+      await lines.close();
+    });
+  });
+}
+
+function addCall(program: Command, host: CliHost): void {
+  withDaemon(program.command("call"))
+    .argument("<method>", "e.g. notes.read")
+    .summary("call any method")
+    .description("Call any method with --params and print its result as JSON.")
+    .action(async (method: string, options: Options) => {
+      const given = typeof options["params"] === "string" ? options["params"] : "{}";
+      const params = parseObject(given === "-" ? await host.io.readInput() : given, "--params");
+      const result = await withClient(host, options, (client) => client.callAny(method, params));
+      host.io.out(options["json"] ? `${JSON.stringify(result)}\n` : show("", result, host.io));
+    });
+}

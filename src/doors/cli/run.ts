@@ -1,0 +1,89 @@
+/**
+ * The command line from arguments to exit code. Every refusal becomes a sentence on standard error and the
+ * code that the tables give it; nothing but results is ever written to standard output.
+ *
+ * @see spec: protocol, section 6
+ */
+import { Command, CommanderError } from "commander";
+import type { Registry } from "../../actions/action.ts";
+import { ERRORS, NotesError } from "../../domain/errors.ts";
+import { ProcessError } from "../../domain/process-error.ts";
+import { addActionCommands } from "./action-commands.ts";
+import { addConfigCommands } from "./config-commands.ts";
+import { addDaemonCommands, type Outcome } from "./daemon-commands.ts";
+import type { CliHost } from "./host.ts";
+import { addIdentityCommands } from "./identity-commands.ts";
+import { addInitCommand } from "./init-command.ts";
+import { addNoteCommands } from "./note-commands.ts";
+import { styled } from "./text-table.ts";
+
+/** The whole program, with every command. */
+export function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Command {
+  const program = new Command("notesd")
+    .description("Notes whose store is Git: typed notes for agents and people, every write a commit.")
+    .version(host.version)
+    .helpCommand(true)
+    .showHelpAfterError("(--help shows what there is)")
+    .enablePositionalOptions();
+  program.configureOutput({
+    writeOut: (text) => host.io.out(text),
+    writeErr: (text) => host.io.err(text),
+  });
+  program.exitOverride();
+  program.commandsGroup("Repository and daemon:");
+  addInitCommand(program, host);
+  addDaemonCommands(program, host, outcome);
+  program.commandsGroup("Notes:");
+  addActionCommands(program, registry, host);
+  addNoteCommands(program, registry, host);
+  program.commandsGroup("Who may call, and settings:");
+  addIdentityCommands(program, host);
+  addConfigCommands(program, host);
+  inherit(program);
+  return program;
+}
+
+/** What commander only copies to commands that are made later. */
+function inherit(command: Command): void {
+  for (const sub of command.commands) {
+    sub.copyInheritedSettings(command);
+    inherit(sub);
+  }
+}
+
+/**
+ * Run one command.
+ * @param args without node and script
+ * @returns the exit code; nothing is thrown
+ */
+export async function runCli(args: readonly string[], registry: Registry, host: CliHost): Promise<number> {
+  const outcome: Outcome = { code: 0 };
+  try {
+    const program = cliProgram(registry, host, outcome);
+    if (args.length === 0) {
+      host.io.err(program.helpInformation());
+      return 2;
+    }
+    await program.parseAsync([...args], { from: "user" });
+    return outcome.code;
+  } catch (error) {
+    return refusal(error, args.includes("--json"), host);
+  }
+}
+
+function refusal(error: unknown, json: boolean, host: CliHost): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const known = error instanceof NotesError || error instanceof ProcessError;
+  const message = error instanceof Error ? error.message : String(error);
+  const exit =
+    error instanceof NotesError ? ERRORS[error.code].exit : error instanceof ProcessError ? error.exit : 1;
+  if (json) {
+    const code = known ? error.code : "INTERNAL";
+    const data = error instanceof NotesError ? error.data : {};
+    host.io.err(`${JSON.stringify({ error: { code, message, data } })}\n`);
+  } else {
+    host.io.err(`${styled(host.io, "red", "notesd:")} ${message}\n`);
+    if (!known && host.env["NOTESD_DEBUG"] && error instanceof Error) host.io.err(`${error.stack ?? ""}\n`);
+  }
+  return exit;
+}

@@ -1,0 +1,151 @@
+/**
+ * An action's result as text for a person. What `--json` prints is the result itself; nothing parses this.
+ * Results come from the daemon, so each is taken as what its action's schema says it is.
+ */
+import type { Method, ResultOf } from "../../client/client.ts";
+import type { Io } from "./host.ts";
+import { minute, plain, short, styled, table } from "./text-table.ts";
+
+type Shown = Pick<Io, "colour" | "columns">;
+type Views = { readonly [M in Method]?: (result: ResultOf<M>, io: Shown) => string };
+
+const commit = (id: string) => id.slice(0, 9);
+
+const VIEWS: Views = {
+  "notes.create": (made, io) =>
+    `${styled(io, "green", "created")} ${made.note_id}  ${made.path ?? ""}  (commit ${commit(made.commit)})\n`,
+  "notes.update": changed,
+  "notes.append": changed,
+  "notes.edit": changed,
+  "notes.delete": (gone, io) =>
+    `${styled(io, "yellow", "deleted")} ${gone.note_id}  ${plain(gone.title ?? "")}  (commit ${commit(gone.commit)})\n`,
+  "notes.read": read,
+  "notes.list": ({ notes, total, next_cursor }, io) =>
+    table(
+      io,
+      ["note", "type", "status", "updated", "title"],
+      notes.map((note) => [
+        note.note_id,
+        note.type,
+        note.status,
+        minute(note.updated_at),
+        titled(note.title, note.tags, io),
+      ]),
+    ) + footer(io, notes.length, total, next_cursor),
+  "notes.search": ({ results, total }, io) =>
+    results
+      .map(
+        (row) =>
+          `${styled(io, "bold", plain(row.title))}  ${styled(io, "dim", `${row.note_id}  ${row.type}, ${row.status}`)}\n` +
+          `  ${short(plain(row.snippet).replace(/\s+/g, " ").trim(), Math.max(20, io.columns - 2))}\n`,
+      )
+      .join("") + footer(io, results.length, total, null),
+  "notes.summary": (summary, io) =>
+    `${summary.total_notes} notes\n` +
+    counts(io, "type", summary.type_distribution) +
+    counts(io, "status", summary.by_status) +
+    counts(io, "scope", summary.by_scope) +
+    counts(io, "agent", summary.by_agent) +
+    section(io, "open blockers", summary.open_blockers) +
+    section(io, "recent", summary.recent_notes),
+  "notes.history": ({ entries, next_cursor }, io) =>
+    entries
+      .map(
+        (entry) =>
+          `${styled(io, "cyan", commit(entry.commit))} ${minute(entry.at)}  ${entry.action}(${entry.type ?? "-"}) ` +
+          `${plain(entry.title)}  ${styled(io, "dim", `${entry.agent_name ?? entry.source}  ${entry.note_id}`)}\n` +
+          [entry.reason, entry.changes].map((text) => (text ? `    ${plain(text)}\n` : "")).join(""),
+      )
+      .join("") + footer(io, entries.length, null, next_cursor),
+  "notes.changes": ({ changes, cursor }, io) =>
+    changes.map((change) => changeLine(change, io)).join("") + styled(io, "dim", `cursor ${cursor}\n`),
+  "notes.conflicts": ({ conflicts }, io) =>
+    table(
+      io,
+      ["note", "since", "ours", "theirs"],
+      conflicts.map((one) => [
+        one.note_id,
+        minute(one.since),
+        one.ours === null ? "removed" : `${one.ours.split("\n").length} lines`,
+        `${one.theirs.split("\n").length} lines`,
+      ]),
+    ) || "no conflicts\n",
+  "daemon.verify": ({ digest, equal, problems }, io) =>
+    `digest ${digest}\n${equal ? styled(io, "green", "the index equals one rebuilt from Git") : styled(io, "red", "the index differs from one rebuilt from Git")}\n` +
+    table(
+      io,
+      ["problem", "path", "detail"],
+      problems.map((one) => [one.kind, one.path, one.detail]),
+    ),
+};
+
+/** The text for a result of `method`; what has no view of its own is shown as JSON, in lines. */
+export function show(method: string, result: unknown, io: Shown): string {
+  const view = Object.hasOwn(VIEWS, method) ? VIEWS[method as Method] : undefined;
+  if (!view)
+    return typeof result === "string" ? `${plain(result)}\n` : `${JSON.stringify(result, null, 2)}\n`;
+  // The daemon answers what its action's schema says, and the view is kept under that method's name.
+  return (view as (result: unknown, io: Shown) => string)(result, io);
+}
+
+/** One change as a line, for `watch` and `changes`. */
+export function changeLine(change: ResultOf<"notes.changes">["changes"][number], io: Shown): string {
+  const who = change.agent_name ?? change.source;
+  return (
+    `${minute(change.at)}  ${styled(io, "cyan", change.action)}(${change.type}) ${plain(change.title)}  ` +
+    `${styled(io, "dim", `${who}  ${change.note_id}`)}${change.reason ? `  ${plain(change.reason)}` : ""}\n`
+  );
+}
+
+function changed(result: ResultOf<"notes.update">, io: Shown): string {
+  const word = result.changed === false ? "unchanged" : result.merged ? "merged" : "updated";
+  return `${styled(io, "green", word)} ${result.note_id}  (commit ${commit(result.commit)}, revision ${commit(result.revision ?? "")})\n`;
+}
+
+function read(
+  { metadata, content, truncated, dirty, conflicted }: ResultOf<"notes.read">,
+  io: Shown,
+): string {
+  const facts = [
+    metadata.note_id,
+    `${metadata.type}, ${metadata.status}`,
+    metadata.tags.map((tag) => `#${tag}`).join(" "),
+    `updated ${minute(metadata.updated_at)}${metadata.agent_name ? ` by ${metadata.agent_name}` : ""}`,
+    metadata.path,
+  ].filter((fact) => fact !== "");
+  const flags = [
+    dirty ? "The file holds an edit that is not committed yet." : "",
+    conflicted ? "Two versions are kept: notesd conflicts" : "",
+    truncated ? "Lines follow: --offset" : "",
+  ].filter((flag) => flag !== "");
+  const text = plain(content);
+  return (
+    `${styled(io, "bold", plain(metadata.title))}\n${styled(io, "dim", plain(facts.join("  ")))}\n` +
+    `${flags.map((flag) => `${styled(io, "yellow", flag)}\n`).join("")}\n${text}${text.endsWith("\n") ? "" : "\n"}`
+  );
+}
+
+const titled = (title: string, tags: readonly string[], io: Shown) =>
+  short([title, ...tags.map((tag) => `#${tag}`)].join(" "), Math.max(24, io.columns - 72));
+
+function counts(io: Shown, name: string, of: Readonly<Record<string, number>>): string {
+  const words = Object.entries(of).map(([word, count]) => `${plain(word)} ${count}`);
+  return words.length === 0 ? "" : `${styled(io, "dim", `by ${name}`)}  ${words.join(", ")}\n`;
+}
+
+function section(
+  io: Shown,
+  name: string,
+  rows: readonly { note_id: string; title: string; updated_at: string }[],
+) {
+  const lines = rows.map((row) => `  ${row.note_id}  ${minute(row.updated_at)}  ${plain(row.title)}\n`);
+  return lines.length === 0 ? "" : `${styled(io, "bold", name)}\n${lines.join("")}`;
+}
+
+function footer(io: Shown, shown: number, total: number | null, cursor: string | null): string {
+  if (shown === 0) return `${styled(io, "dim", "nothing found")}\n`;
+  const more = cursor === null ? "" : `  more: --cursor ${cursor}`;
+  return total !== null && total > shown
+    ? styled(io, "dim", `${shown} of ${total}${more}\n`)
+    : styled(io, "dim", more && `${more.trim()}\n`);
+}

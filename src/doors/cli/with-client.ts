@@ -1,0 +1,48 @@
+/** A connection for one command: found, started when there is none, and closed afterwards. */
+import { type Client, type ConnectOptions, connect } from "../../client/client.ts";
+import { runningDaemon } from "../../client/discover.ts";
+import { ProcessError } from "../../domain/process-error.ts";
+import { errnoOf } from "../../lib/durable-file.ts";
+import type { CliHost } from "./host.ts";
+import { flagsOf, type Options } from "./shared-options.ts";
+
+/** Run `work` with a client that is the agent of `--as` or NOTESD_AGENT, else the person. */
+export async function withClient<T>(
+  host: CliHost,
+  options: Options,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = await open(host, options);
+  try {
+    return await work(client);
+  } finally {
+    client.close();
+  }
+}
+
+async function open(host: CliHost, options: Options): Promise<Client> {
+  const { env, cwd } = host;
+  const agent = typeof options["as"] === "string" ? options["as"] : env["NOTESD_AGENT"];
+  const who: ConnectOptions = { env, cwd, ...(agent ? { agent } : {}) };
+  if (env["NOTESD_URL"]) return reach(who, env["NOTESD_URL"]);
+  const flags = flagsOf(options);
+  const place = await host.locate(flags);
+  try {
+    await runningDaemon(place);
+  } catch (error) {
+    if (!(error instanceof ProcessError) || error.code !== "NO_DAEMON" || options["start"] === false)
+      throw error;
+    await host.startDetached({ ...flags, repo: place.root });
+  }
+  return reach({ ...who, repo: place.root }, place.root);
+}
+
+async function reach(options: ConnectOptions, where: string): Promise<Client> {
+  try {
+    return await connect(options);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    if (errnoOf(cause) === null) throw error;
+    throw new ProcessError("NO_DAEMON", `Nobody answers at ${where}. Is a daemon running there?`, error);
+  }
+}
