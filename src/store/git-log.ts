@@ -9,6 +9,7 @@ import { lastChanges } from "./blame-merge.ts";
 import * as graph from "./commit-graph.ts";
 import { type CommitHeader, parseHeader } from "./commit-header.ts";
 import type { TreeChange, TreeFile } from "./note-store.ts";
+import { slicer } from "./slicer.ts";
 import { blobInTree, diffTrees, listTree, type PathFilter } from "./tree-diff.ts";
 
 const EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
@@ -29,6 +30,8 @@ export interface LogSource {
 export interface GitLog {
   header(id: CommitId): Promise<CommitHeader>;
   info(id: CommitId): Promise<CommitInfo>;
+  /** One commit with its events. */
+  eventsOf(id: CommitId): Promise<CommitEvents>;
   /** Remember a commit that was just written, so that reading it back costs nothing. */
   learn(id: CommitId, header: CommitHeader): void;
   blobAt(commit: CommitId, path: RepoPath): Promise<BlobId | null>;
@@ -85,7 +88,11 @@ export function createGitLog(source: LogSource): GitLog {
     const set = await graph.between(header, after, to);
     const dated = new Map<CommitId, CommitHeader>();
     for (const id of set.keys()) dated.set(id, await header(id));
-    for (const id of graph.parentsFirst(dated)) yield await eventsOf(id);
+    const turn = slicer();
+    for (const id of graph.parentsFirst(dated)) {
+      yield await eventsOf(id);
+      await turn();
+    }
   }
 
   async function commitAt(tip: CommitId | null, atMs: number): Promise<CommitId | null> {
@@ -100,6 +107,7 @@ export function createGitLog(source: LogSource): GitLog {
   return {
     header,
     info,
+    eventsOf,
     learn,
     diff,
     history,

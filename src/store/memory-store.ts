@@ -81,9 +81,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
     const parents = [...(parent === null ? [] : [parent]), ...(draft.mergeParents ?? [])];
     const id = objects.put("commit", buildCommit(draft, next, parents, proofKey)) as CommitId;
-    for await (const events of log.history(parents[0] ?? null, id))
-      if (events.commit.id === id) return events;
-    throw new NotesError("INTERNAL", `The commit ${id} is not in its own history.`);
+    return log.eventsOf(id);
   }
 
   async function commit(drafts: readonly Draft[]) {
