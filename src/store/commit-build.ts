@@ -4,6 +4,7 @@ import { signCommit } from "../domain/commit-proof.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { Author } from "../domain/event.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
+import { repoPath } from "../domain/note-path.ts";
 import type { Draft } from "./note-store.ts";
 
 /** The committer of every commit of ours. */
@@ -48,8 +49,7 @@ export function checkDrafts(drafts: readonly Draft[]): void {
   for (const { files } of drafts) {
     const seen = new Set<RepoPath>();
     for (const { path } of files) {
-      const plain = path.split("/").every((s) => s !== "" && s !== "." && s !== ".." && !/^\.git$/i.test(s));
-      if (!plain || /[\0\\]/.test(path)) {
+      if (repoPath(path) === null) {
         throw new NotesError("INVALID_PARAMS", `${JSON.stringify(path)} is no path inside the repository.`, {
           path,
         });

@@ -1,0 +1,89 @@
+/**
+ * Brings files and Git index level with commits that the branch holds already, from their intents, under
+ * Git's locks: after a crash, and after a publication that could not place everything.
+ */
+
+import type { BlobId, RepoPath } from "../domain/note.ts";
+import { fsyncFolder } from "../lib/durable-file.ts";
+import { lstatNow } from "./file-signature.ts";
+import type { IndexEdit } from "./git-index.ts";
+import { readIndex } from "./git-index.ts";
+import type { HeldLocks } from "./git-lock.ts";
+import type { IntentFile, OpenIntent } from "./intents.ts";
+import { readHead, readRef } from "./refs.ts";
+import { type RolledFile, rollFilesForward } from "./roll-forward.ts";
+import { withStorageErrors } from "./storage-error.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+/**
+ * Carry out published intents. Locks of ours that a dead process left standing are taken over.
+ *
+ * @param intents oldest first, each with its new tip on the branch
+ * @throws NotesError REPO_BUSY a lock that isn't ours; STORAGE. What was done stays, and can be called again
+ */
+export async function carryOut(parts: StoreParts, intents: readonly OpenIntent[]): Promise<void> {
+  const { gitdir, ref, locks } = parts;
+  const prepared = await Promise.all(["index", "HEAD", ref].map((name) => locks.prepare(name, "")));
+  const held = await locks.acquire(prepared, { takeOver: true });
+  try {
+    await withStorageErrors("placing working files", () => underLocks(parts, intents, held));
+  } finally {
+    parts.foreign.settle();
+    held.release();
+  }
+  await withStorageErrors("syncing the Git directory", () => fsyncFolder(gitdir));
+}
+
+function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: HeldLocks): void {
+  const { root, gitdir, ref, trees, objects, notes, table } = parts;
+  const head = readHead(gitdir);
+  // Another branch's files lie in the working tree: what is owed comes with the checkout of ours.
+  if (head.kind !== "branch" || head.ref !== ref) return;
+  const tip = readRef(gitdir, ref);
+  trees.start(tip === null ? null : treeOf(parts, tip));
+  const tipBlob = (path: RepoPath) => trees.blobAt(path);
+  const readBlob = (id: BlobId) => objects.read("blob", id);
+  const rolled = rollFilesForward({ root, intents: parts.intents, readBlob, tipBlob }, intents);
+  levelIndex(parts, intents, rolled, held);
+  for (const { path, base } of rolled) if (notes.file(path)) table.setBase(path, base);
+  table.write();
+}
+
+function treeOf({ objects }: StoreParts, commit: string): string {
+  return objects.read("commit", commit).toString("latin1", 5, 45);
+}
+
+function levelIndex(
+  parts: StoreParts,
+  intents: readonly OpenIntent[],
+  rolled: readonly RolledFile[],
+  held: HeldLocks,
+): void {
+  const owed = new Map<RepoPath, IntentFile[]>();
+  for (const { intent, placed } of intents) {
+    if (placed) continue;
+    for (const file of intent.files) owed.set(file.path, [...(owed.get(file.path) ?? []), file]);
+  }
+  const { index } = readIndex(parts.gitdir);
+  const edits: IndexEdit[] = [];
+  for (const [path, files] of owed) {
+    const after = files.at(-1)?.after ?? null;
+    if (parts.trees.blobAt(path) !== after) continue;
+    // Whatever state of ours the entry was left in; anything else is what a person staged.
+    const entry = index.at(path).find((e) => e.stage === 0);
+    const behind = files.find(({ before }) => before === (entry?.id ?? null));
+    if (behind === undefined) continue;
+    const stands = rolled.some((file) => file.path === path && file.base === after);
+    edits.push({
+      path,
+      expected: behind.before,
+      blob: after,
+      stat: stands && after !== null ? lstatNow(`${parts.root}/${path}`) : null,
+    });
+  }
+  if (edits.length === 0) return;
+  const { bytes } = index.edit(edits);
+  held.replace("index", bytes);
+  held.publish("index");
+  parts.index.wrote(bytes);
+}

@@ -1,0 +1,104 @@
+/**
+ * Conflicts that a merge kept: each a commit under `refs/notesd/conflicts/`, so that the other side's bytes
+ * stay reachable until the note is updated. Its tree holds base, ours and theirs where there is one, and
+ * note.json. These refs are local and never travel.
+ */
+import { createHash } from "node:crypto";
+import { NotesError } from "../domain/errors.ts";
+import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
+import { COMMITTER } from "./commit-build.ts";
+import { parseHeader } from "./commit-header.ts";
+import type { GitLocks } from "./git-lock.ts";
+import { deleteLocalRef, writeLocalRef } from "./local-refs.ts";
+import type { KeptConflict } from "./note-store.ts";
+import { blobId, commitId, hashObject } from "./object-id.ts";
+import type { GitObjects } from "./objects.ts";
+import { packBuilder } from "./pack-bytes.ts";
+import { writePack } from "./pack-writer.ts";
+import { listRefs, readRef } from "./refs.ts";
+import { parseTree } from "./tree-diff.ts";
+
+const FOLDER = "refs/notesd/conflicts";
+
+export interface Conflicts {
+  /** @throws NotesError INVALID_PARAMS `bytes` are not `theirs`; STORAGE */
+  keep(conflict: KeptConflict, bytes?: Uint8Array): Promise<void>;
+  list(): KeptConflict[];
+  drop(noteId: string): Promise<void>;
+}
+
+const folderOf = (noteId: string) =>
+  `${FOLDER}/${createHash("sha256").update(noteId).digest("hex").slice(0, 40)}`;
+
+/** The kept conflicts of one repository. */
+export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLocks): Conflicts {
+  function read(id: CommitId): KeptConflict {
+    const { tree } = parseHeader(id, objects.read("commit", id));
+    const entries = new Map(parseTree(objects.read("tree", tree)).map((e) => [e.name, e.id]));
+    // These names and ids were written by `keep` or by the merge driver.
+    const blob = (name: string) => (entries.get(name) ?? null) as BlobId | null;
+    const note = parseNote(objects.read("blob", entries.get("note.json") ?? ""));
+    const theirs = blob("theirs");
+    if (note === null || theirs === null) {
+      throw new NotesError("STORAGE", `The kept conflict ${id} can't be read; look at it with git show.`, {
+        commit: id,
+      });
+    }
+    return { ...note, base: blob("base"), ours: blob("ours"), theirs };
+  }
+
+  return {
+    async keep(conflict, bytes) {
+      const { note_id, path, since, base, ours, theirs } = conflict;
+      const name = `${folderOf(note_id)}/${theirs}`;
+      if (readRef(gitdir, name) !== null) return;
+      if (bytes !== undefined && blobId(bytes) !== theirs) {
+        throw new NotesError(
+          "INVALID_PARAMS",
+          `The bytes given are not the blob ${theirs}; give those of that side.`,
+        );
+      }
+      const pack = packBuilder();
+      if (bytes !== undefined) pack.add("blob", theirs, bytes);
+      const note = Buffer.from(`${JSON.stringify({ note_id, path, since })}\n`);
+      pack.add("blob", blobId(note), note);
+      const tree = treeOf({ base, "note.json": blobId(note), ours, theirs });
+      pack.add("tree", hashObject("tree", tree), tree);
+      const seconds = Math.floor(Date.parse(since) / 1000);
+      const who = `${COMMITTER.name} <${COMMITTER.email}> ${seconds} +0000`;
+      const text = `tree ${hashObject("tree", tree)}\nauthor ${who}\ncommitter ${who}\n\nconflict: ${path}\n`;
+      const commit = Buffer.from(text);
+      pack.add("commit", commitId(commit), commit);
+      const written = await writePack(gitdir, pack.finish());
+      try {
+        await writeLocalRef(locks, gitdir, name, commitId(commit));
+      } catch (error) {
+        written.drop();
+        throw error;
+      }
+      written.release();
+    },
+    list: () => listRefs(gitdir, FOLDER).map(({ id }) => read(id)),
+    async drop(noteId) {
+      for (const { name } of listRefs(gitdir, folderOf(noteId))) await deleteLocalRef(locks, gitdir, name);
+    },
+  };
+}
+
+/** A flat tree of regular files; names given in byte order, null ones left out. */
+function treeOf(files: Readonly<Record<string, BlobId | null>>): Buffer {
+  const entries = Object.entries(files).flatMap(([name, id]) =>
+    id === null ? [] : [Buffer.from(`100644 ${name}\0`), Buffer.from(id, "hex")],
+  );
+  return Buffer.concat(entries);
+}
+
+function parseNote(bytes: Uint8Array): Pick<KeptConflict, "note_id" | "path" | "since"> | null {
+  const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"));
+  if (typeof value !== "object" || value === null) return null;
+  if (!("note_id" in value && "path" in value && "since" in value)) return null;
+  const { note_id, path, since } = value;
+  if (typeof note_id !== "string" || typeof path !== "string" || typeof since !== "string") return null;
+  // As `keep` was given it.
+  return { note_id, path: path as RepoPath, since };
+}

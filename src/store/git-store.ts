@@ -1,0 +1,260 @@
+/**
+ * The store on a Git repository: opens the parts, lets one commit at a time through, and turns published
+ * chains into events. The protocol itself is `commit-group.ts`, recovery `recovery.ts`.
+ * Invariant: whoever opens it holds the daemon lock, so there is one writer.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseCommit } from "../domain/commit-proof.ts";
+import { NotesError } from "../domain/errors.ts";
+import type { CommitEvents } from "../domain/event.ts";
+import type { CommitId, RepoPath } from "../domain/note.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import { openBaseTable } from "./base-table.ts";
+import { openBringForward } from "./bring-forward.ts";
+import type { BuiltCommit } from "./build-chain.ts";
+import { checkDrafts } from "./commit-build.ts";
+import { type CommittedGroup, commitGroup, type PublishedGroup } from "./commit-group.ts";
+import { openConflicts } from "./conflicts.ts";
+import { watchForeignActivity } from "./foreign-activity.ts";
+import { stagedPaths } from "./git-index.ts";
+import { gitLocks } from "./git-lock.ts";
+import { createGitLog, toEvents } from "./git-log.ts";
+import { openIndexCache } from "./index-cache.ts";
+import { openIntents } from "./intents.ts";
+import { noteFilter } from "./note-filter.ts";
+import type { Draft, DraftOutcome, NoteStore, Publication } from "./note-store.ts";
+import { gitObjects } from "./objects.ts";
+import type { Step } from "./publication.ts";
+import { type RecoveryReport, recover } from "./recovery.ts";
+import { readRef } from "./refs.ts";
+import { repoState } from "./repo-state.ts";
+import { openSettling } from "./settle.ts";
+import type { StoreParts } from "./store-parts.ts";
+import { treeChain } from "./trees.ts";
+import { openWorkTree } from "./work-tree.ts";
+
+export interface GitStoreOptions {
+  /** Absolute folder of the working tree. */
+  readonly root: string;
+  /** Absolute Git directory. */
+  readonly gitdir: string;
+  /** Short name, e.g. `main`. */
+  readonly branch: string;
+  readonly roots: readonly string[];
+  /** 32 bytes. */
+  readonly proofKey: Uint8Array;
+  readonly clock?: Clock;
+  /** How long a person's lock is waited for; default 5,000. */
+  readonly lockWaitMs?: number;
+  /** Larger working files are unfit; default 256 KiB. */
+  readonly maxNoteBytes?: number;
+  /** `relaxed` answers before the branch's folder is synced; default `full`. */
+  readonly durability?: "full" | "relaxed";
+  /** Called at each step of a commit; tests end the process there. */
+  readonly onStep?: (step: Step) => void;
+}
+
+export interface GitStore extends NoteStore {
+  /** What was done at opening. */
+  readonly recovery: RecoveryReport;
+}
+
+/** At most one publication in this time while a person's Git is at work: it doesn't wait for `index.lock`. */
+const BESIDE_GIT_MS = 1_000;
+
+/**
+ * Open a repository that passed preflight, recovering first.
+ *
+ * @throws NotesError STORAGE the branch is malformed or its tip unreadable
+ */
+export async function openGitStore(options: GitStoreOptions): Promise<GitStore> {
+  const alone = oneAtATime();
+  const parts = openParts(options, alone);
+  const recovery = await recover(parts);
+  const settling = openSettling(parts, alone);
+  settling.owe(recovery.owed);
+  const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
+  const conflicts = openConflicts(gitdir, objects, parts.locks);
+  let lastPublishedMs = Number.NEGATIVE_INFINITY;
+  let stagedAt = "";
+  let staged: ReadonlySet<RepoPath> = new Set();
+
+  async function commit(drafts: readonly Draft[]): Promise<Publication> {
+    checkDrafts(drafts);
+    return alone(async () => {
+      await settling.repair();
+      foreign.look();
+      const pauseMs = lastPublishedMs + BESIDE_GIT_MS - clock.now();
+      if (foreign.isActive() && pauseMs > 0) {
+        await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+      }
+      const group = await commitGroup(parts, drafts);
+      if (group.published !== null) {
+        lastPublishedMs = clock.now();
+        follow(parts, group.published);
+      }
+      const answer = await answerOf(parts, group);
+      parts.onStep("answered");
+      if (group.published !== null) settling.add(group.published);
+      return answer;
+    });
+  }
+
+  async function findStaged(): Promise<ReadonlySet<RepoPath>> {
+    const tip = readRef(gitdir, ref);
+    if (repoState(gitdir, ref).state === "elsewhere") return new Set();
+    const { index, signature } = parts.index.read();
+    const key = `${signature} ${tip}`;
+    if (key !== stagedAt) {
+      staged = stagedPaths(index, tip === null ? [] : await log.list(tip), parts.notes.file);
+      stagedAt = key;
+    }
+    // An entry that is where base is was left behind by a move of the branch; nobody staged it.
+    const entry = (path: RepoPath) => index.at(path).find((e) => e.stage === 0)?.id ?? null;
+    const conflicted = (path: RepoPath) => index.at(path).some((e) => e.stage > 0);
+    return new Set([...staged].filter((p) => conflicted(p) || entry(p) !== table.base(p)));
+  }
+
+  return {
+    branch: options.branch,
+    workTree,
+    recovery,
+    tip: async () => readRef(gitdir, ref),
+    state: async () => parts.state(),
+    commit,
+    readBlob: async (id) => objects.read("blob", id),
+    blobAt: log.blobAt,
+    list: log.list,
+    diff: log.diff,
+    history: log.history,
+    commitInfo: log.info,
+    resolveCommit: async (text) => resolveCommit(parts, text),
+    commitAt: (atMs) => log.commitAt(readRef(gitdir, ref), atMs),
+    isAncestor: log.isAncestor,
+    mergeBases: log.mergeBases,
+    staged: findStaged,
+    keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),
+    conflicts: async () => conflicts.list(),
+    dropConflicts: (noteId) => alone(() => conflicts.drop(noteId)),
+    close: () =>
+      alone(async () => {
+        await settling.finish();
+        await table.flush();
+        objects.close();
+      }),
+  };
+}
+
+type Alone = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** One piece of work at a time, in the order of asking; one that fails doesn't stop the next. */
+function oneAtATime(): Alone {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const mine = last.then(work, work);
+    last = mine.catch(() => undefined);
+    return mine;
+  };
+}
+
+function openParts(options: GitStoreOptions, alone: Alone): StoreParts {
+  const { root, gitdir, branch, roots, proofKey, clock = systemClock } = options;
+  const ref = `refs/heads/${branch}`;
+  mkdirSync(join(gitdir, "notesd"), { recursive: true });
+  const notes = noteFilter(roots);
+  const objects = gitObjects(gitdir);
+  const intents = openIntents(join(gitdir, "notesd"));
+  const table = openBaseTable(join(gitdir, "notesd"));
+  const foreign = watchForeignActivity(gitdir, ref, clock);
+  const lockWaitMs = options.lockWaitMs ?? 5_000;
+  const rules = {
+    root,
+    maxBytes: options.maxNoteBytes ?? 256 << 10,
+    isPrepared: intents.isPrepared,
+    nowMs: Date.now,
+  };
+  const parts: StoreParts = {
+    root,
+    gitdir,
+    ref,
+    notes,
+    proofKey,
+    clock,
+    durability: options.durability ?? "full",
+    objects,
+    trees: treeChain((id) => objects.read("tree", id)),
+    log: createGitLog({
+      readCommit: async (id) => objects.read("commit", id),
+      readTree: async (id) => objects.read("tree", id),
+      parse: (id, raw) => parseCommit(id, raw, proofKey),
+      notes,
+    }),
+    locks: gitLocks({ gitdir, clock, lockWaitMs, onForeign: foreign.saw }),
+    intents,
+    table,
+    workTree: openWorkTree({
+      rules,
+      roots,
+      notes,
+      table,
+      bringForward: openBringForward(() => parts, alone),
+    }),
+    foreign,
+    index: openIndexCache(gitdir),
+    state: () => repoState(gitdir, ref),
+    onStep: options.onStep ?? (() => {}),
+  };
+  return parts;
+}
+
+/** Base follows every file that now holds the new tip's bytes; the others stay a person's edits on the old. */
+function follow(parts: StoreParts, { files, pending, theirs, intent }: PublishedGroup): void {
+  if (intent === null) return;
+  const behind = new Set<RepoPath>([...pending, ...theirs]);
+  for (const { intent: file } of files) {
+    if (!behind.has(file.path) && parts.notes.file(file.path)) parts.workTree.holds(file.path, file.after);
+  }
+  try {
+    parts.table.write();
+  } catch {
+    // Trigger: the disk refuses the journal. Why: the commit stands. Outcome: base is older after a crash, and
+    // the intent, which is kept until the journal is synced, says what was placed.
+  }
+}
+
+async function answerOf(parts: StoreParts, { chain, published }: CommittedGroup): Promise<Publication> {
+  const pending = new Set(published?.pending);
+  const outcomes: DraftOutcome[] = [];
+  for (const result of chain.results) {
+    if (result.kind !== "built") {
+      outcomes.push(result);
+      continue;
+    }
+    const own = result.draft.files.map((f) => f.path).filter((path) => pending.has(path));
+    outcomes.push({ kind: "committed", events: await eventsOf(parts, result), pending: own });
+  }
+  return { base: chain.base, tip: chain.tip, outcomes };
+}
+
+async function eventsOf(
+  parts: StoreParts,
+  { id, raw, parents, changes }: BuiltCommit,
+): Promise<CommitEvents> {
+  // A merge may have taken paths as they stood on another parent: that is a walk.
+  if (parents.length > 1) return parts.log.eventsOf(id);
+  const commit = parseCommit(id, raw, parts.proofKey);
+  const told = changes.filter(({ path }) => parts.notes.file(path));
+  return { commit, events: toEvents(commit, told, new Map()) };
+}
+
+function resolveCommit({ objects }: StoreParts, text: string): CommitId {
+  const ids = /^[0-9a-f]{7,40}$/.test(text) ? objects.idsStarting(text) : [];
+  const commits = ids.filter((id) => objects.find(id)?.type === "commit");
+  const [only] = commits;
+  // Found as a commit among the objects.
+  if (only !== undefined && commits.length === 1) return only as CommitId;
+  const why =
+    commits.length > 1 ? "names several commits; give more digits" : "is no commit of this repository";
+  throw new NotesError("UNKNOWN_COMMIT", `${JSON.stringify(text)} ${why}.`, { commit: text });
+}

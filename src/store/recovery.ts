@@ -1,0 +1,115 @@
+/**
+ * Recovery at start, and of `notesd recover`: intents are rolled forward under our own locks, and only then are
+ * locks, prepared files and stale .keep files of a dead process removed. What is a person's is never removed.
+ * Call it while holding the daemon lock.
+ */
+import { readdirSync, readFileSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { NotesError } from "../domain/errors.ts";
+import { orAbsent } from "../lib/durable-file.ts";
+import { carryOut } from "./carry-out.ts";
+import { removeOwnLocks } from "./git-lock.ts";
+import type { OpenIntent } from "./intents.ts";
+import { blobId } from "./object-id.ts";
+import { keptPacks, releasePack } from "./pack-writer.ts";
+import { readRef } from "./refs.ts";
+import { syncFiles } from "./settle.ts";
+import { withStorageErrors } from "./storage-error.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+export interface RecoveryReport {
+  /** Publications that a crash had cut short and that were carried out now. */
+  readonly carriedOut: number;
+  /** Names of intents that a lock of a person's Git keeps waiting. */
+  readonly owed: readonly string[];
+  /** Locks of ours that were removed, e.g. `index`. */
+  readonly locks: readonly string[];
+  /** Packs whose `.keep` was released. */
+  readonly packs: readonly string[];
+}
+
+/**
+ * Bring the repository to the state that the last publication promised. Safe to repeat.
+ *
+ * @throws NotesError STORAGE the branch is malformed or its tip can't be read; nothing was removed then
+ */
+export async function recover(parts: StoreParts): Promise<RecoveryReport> {
+  const { root, gitdir, intents, table } = parts;
+  const tip = readRef(gitdir, parts.ref);
+  if (tip !== null) verifyTip(parts, tip);
+  const published: OpenIntent[] = [];
+  for (const open of intents.list()) {
+    if (tip !== null && (await holds(parts, open.intent.to, tip))) published.push(open);
+    // The commit point was not reached: nothing of it happened but prepared files.
+    else intents.close(open.name);
+  }
+  const owed: string[] = [];
+  if (published.length > 0) {
+    try {
+      await carryOut(parts, published);
+      await syncFiles(root, new Set(published.flatMap(({ intent }) => intent.files.map((f) => f.path))));
+      await table.sync();
+      for (const { name } of published) intents.close(name);
+    } catch (error) {
+      // A person's Git holds a lock. Reads can be served; the first write carries it out, or answers REPO_BUSY.
+      if (!(error instanceof NotesError && error.code === "REPO_BUSY")) throw error;
+      owed.push(...published.map(({ name }) => name));
+    }
+  }
+  const locks = owed.length > 0 ? [] : removeOwnLocks(gitdir);
+  await withStorageErrors("clearing what a crash left", () => clearFolders(parts, owed.length > 0));
+  const packs = keptPacks(gitdir);
+  for (const name of packs) releasePack(gitdir, name);
+  clearTemporaryPacks(gitdir);
+  const carriedOut =
+    published.filter(({ placed }) => !placed).length - (owed.length > 0 ? published.length : 0);
+  return { carriedOut: Math.max(0, carriedOut), owed, locks, packs };
+}
+
+/** The tip must be a commit whose tree can be read, or nothing may be built on it. */
+function verifyTip({ objects, ref }: StoreParts, tip: string): void {
+  try {
+    objects.read("tree", objects.read("commit", tip).toString("latin1", 5, 45));
+  } catch (error) {
+    const why = error instanceof NotesError ? error.message : String(error);
+    throw new NotesError(
+      "STORAGE",
+      `The tip ${tip} of ${ref} can't be read: ${why} Restore the object from a clone, or move the branch back by its reflog.`,
+      { commit: tip },
+      error,
+    );
+  }
+}
+
+async function holds({ log }: StoreParts, to: OpenIntent["intent"]["to"], tip: OpenIntent["intent"]["to"]) {
+  try {
+    return await log.isAncestor(to, tip);
+  } catch (error) {
+    // Its pack never became durable.
+    if (error instanceof NotesError && error.code === "UNKNOWN_COMMIT") return false;
+    throw error;
+  }
+}
+
+/**
+ * Prepared files go. A file set aside goes when history holds its bytes; one that a person wrote, and that no
+ * intent names any more, stays where it is.
+ */
+function clearFolders({ gitdir, objects }: StoreParts, owing: boolean): void {
+  if (owing) return;
+  const prepared = join(gitdir, "notesd", "prepared");
+  for (const name of orAbsent(() => readdirSync(prepared)) ?? [])
+    orAbsent(() => unlinkSync(join(prepared, name)));
+  const aside = join(gitdir, "notesd", "aside");
+  for (const name of orAbsent(() => readdirSync(aside)) ?? []) {
+    const bytes = orAbsent(() => readFileSync(join(aside, name)));
+    if (bytes !== null && objects.has(blobId(bytes))) unlinkSync(join(aside, name));
+  }
+}
+
+function clearTemporaryPacks(gitdir: string): void {
+  const folder = join(gitdir, "objects", "pack");
+  for (const name of orAbsent(() => readdirSync(folder)) ?? []) {
+    if (name.startsWith("tmp_notesd_")) orAbsent(() => unlinkSync(join(folder, name)));
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * What follows the answer: files set aside are looked at once more and dropped, intents wait until their files
+ * are durable, and what could not be placed is tried again. Nothing here can undo a commit.
+ */
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { RepoPath } from "../domain/note.ts";
+import { errnoOf, fsyncFolder } from "../lib/durable-file.ts";
+import { carryOut } from "./carry-out.ts";
+import type { PublishedGroup } from "./commit-group.ts";
+import { dropPrepared } from "./prepare-files.ts";
+import { returnAside } from "./roll-forward.ts";
+import type { StoreParts } from "./store-parts.ts";
+
+/** The kernel writes files back within half a minute; syncing them after that costs next to nothing. */
+const SYNC_AFTER_MS = 40_000;
+/** Files that may wait to be synced; over this the oldest are synced at once. */
+const MAX_WAITING_FILES = 50_000;
+const FIRST_REPAIR_MS = 1_000;
+const LONGEST_REPAIR_MS = 60_000;
+const SYNCS_AT_ONCE = 4;
+
+interface Waiting {
+  readonly intent: string;
+  readonly paths: readonly RepoPath[];
+  readonly sinceMs: number;
+}
+
+export interface Settling {
+  /** Look after a published group. */
+  add(group: PublishedGroup): void;
+  /** Intents that recovery could not carry out yet. */
+  owe(intents: readonly string[]): void;
+  /** Carry out now what is owed; does nothing when nothing is. @throws NotesError REPO_BUSY, STORAGE */
+  repair(): Promise<void>;
+  /** Make everything durable and forget the intents that are carried out. */
+  finish(): Promise<void>;
+}
+
+/** @param alone runs work while no commit is under way */
+export function openSettling(
+  parts: StoreParts,
+  alone: (work: () => Promise<void>) => Promise<void>,
+): Settling {
+  const { root, gitdir, clock, intents, table } = parts;
+  const owed = new Set<string>();
+  const waiting: Waiting[] = [];
+  let waitingFiles = 0;
+  let chain: Promise<void> = Promise.resolve();
+  let cancelSync: (() => void) | null = null;
+  let cancelRepair: (() => void) | null = null;
+  let repairMs = FIRST_REPAIR_MS;
+  let closed = false;
+
+  function later(work: () => Promise<void>): void {
+    // Trigger: the disk refuses. Why: the commit stands, its intent too. Outcome: the next start carries it out.
+    chain = chain.then(work).catch(() => {});
+  }
+
+  function add(group: PublishedGroup): void {
+    const { intent, files, pending } = group;
+    if (intent === null) return;
+    if (pending.length > 0) {
+      owed.add(intent);
+      scheduleRepair();
+      return;
+    }
+    const paths = files.filter((f) => f.place && f.intent.after !== null).map((f) => f.intent.path);
+    later(async () => {
+      for (const file of files) if (file.place) returnAside({ root, intents }, file.intent);
+      await dropPrepared(files, intents);
+      await fsyncFolder(gitdir);
+      intents.placed(intent);
+      wait(intent, paths);
+    });
+  }
+
+  function wait(intent: string, paths: readonly RepoPath[]): void {
+    waiting.push({ intent, paths, sinceMs: clock.now() });
+    waitingFiles += paths.length;
+    if (waitingFiles > MAX_WAITING_FILES) later(() => syncOldest(Math.ceil(waiting.length / 2)));
+    else scheduleSync();
+  }
+
+  function scheduleSync(): void {
+    const oldest = waiting[0];
+    if (closed || cancelSync !== null || oldest === undefined) return;
+    cancelSync = clock.after(Math.max(0, oldest.sinceMs + SYNC_AFTER_MS - clock.now()), () => {
+      cancelSync = null;
+      const due = waiting.filter((w) => w.sinceMs + SYNC_AFTER_MS <= clock.now()).length;
+      later(() => syncOldest(due));
+      later(async () => scheduleSync());
+    });
+  }
+
+  async function syncOldest(count: number): Promise<void> {
+    const group = waiting.splice(0, count);
+    const paths = new Set(group.flatMap((w) => w.paths));
+    waitingFiles -= group.reduce((sum, w) => sum + w.paths.length, 0);
+    await syncFiles(root, paths);
+    await table.sync();
+    for (const { intent } of group) intents.close(intent);
+  }
+
+  function scheduleRepair(): void {
+    if (closed || cancelRepair !== null || owed.size === 0) return;
+    cancelRepair = clock.after(repairMs, () => {
+      cancelRepair = null;
+      repairMs = Math.min(repairMs * 2, LONGEST_REPAIR_MS);
+      // Trigger: still refused. Why: it is owed until it succeeds. Outcome: tried again, ever more rarely.
+      alone(repair).catch(scheduleRepair);
+    });
+  }
+
+  async function repair(): Promise<void> {
+    if (owed.size === 0) return;
+    const open = intents.list().filter(({ name }) => owed.has(name));
+    await carryOut(parts, open);
+    repairMs = FIRST_REPAIR_MS;
+    for (const { name, intent } of open) {
+      owed.delete(name);
+      intents.placed(name);
+      wait(
+        name,
+        intent.files.filter((f) => f.prepared !== null).map((f) => f.path),
+      );
+    }
+  }
+
+  return {
+    add,
+    owe(names) {
+      for (const name of names) owed.add(name);
+      scheduleRepair();
+    },
+    repair,
+    async finish() {
+      closed = true;
+      cancelSync?.();
+      cancelRepair?.();
+      await chain;
+      await syncOldest(waiting.length);
+    },
+  };
+}
+
+/** Sync files and their folders; one that is gone or no plain file any more has nothing to sync. */
+export async function syncFiles(root: string, paths: Iterable<RepoPath>): Promise<void> {
+  const queue = [...paths];
+  const folders = new Set(queue.map((path) => dirname(join(root, path))));
+  const worker = async () => {
+    for (let path = queue.pop(); path !== undefined; path = queue.pop()) await syncFile(join(root, path));
+  };
+  await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, worker));
+  for (const folder of folders) await ignoringAbsence(() => fsyncFolder(folder));
+}
+
+function syncFile(file: string): Promise<void> {
+  return ignoringAbsence(async () => {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+  });
+}
+
+async function ignoringAbsence(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code !== "ENOENT" && code !== "ENOTDIR" && code !== "ELOOP") throw error;
+  }
+}
