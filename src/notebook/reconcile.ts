@@ -229,9 +229,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   async function settle(wish: Wish): Promise<CommitId[]> {
     await level(wish.paths);
     while (!closed) {
-      const youngMs = Math.max(0, ...wanted(wish).map((group) => group.atOnceMs)) - clock.now();
-      if (youngMs <= 0) break;
-      await pause(youngMs);
+      const ripeMs = wanted(wish).reduce((ms, group) => Math.max(ms, group.atOnceMs), 0);
+      if (ripeMs <= clock.now()) break;
+      await pause(ripeMs - clock.now());
       await level(wish.paths);
     }
     try {
@@ -251,6 +251,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       track(settle({ paths: paths ?? null, by, reason: reason ?? null })),
     dirty: (path) => settling.get(path) !== undefined,
     held: holdOf,
+    kept: (path) => (holdOf(path) === "conflict" ? (settling.get(path)?.blob ?? null) : null),
     unsettled: () => [...settling.all()].map((edit) => edit.path).sort(),
     reported: () => [...looking.reports].map(([path, reason]) => ({ path, reason })),
     pending: () => [...adopter.pending].sort(),

@@ -1,6 +1,6 @@
 /** What the reconciler needs of the single writer, and what it gives. `reconcile.ts` makes one. */
 import type { Author } from "../domain/event.ts";
-import type { CommitId, NoteId, RepoPath } from "../domain/note.ts";
+import type { BlobId, CommitId, NoteId, RepoPath } from "../domain/note.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Draft, NoteStore, Publication } from "../store/note-store.ts";
@@ -77,6 +77,11 @@ export interface Reconciler {
   dirty(path: RepoPath): boolean;
   /** Why an edit of this path stays uncommitted even when asked; null: it doesn't. */
   held(path: RepoPath): Hold | null;
+  /**
+   * The blob that lies in a file whose edit is kept as a conflict, else null. A write that resolves the
+   * conflict names it as `onDisk`, and so replaces it.
+   */
+  kept(path: RepoPath): BlobId | null;
   unsettled(): RepoPath[];
   /** Files that are never committed by us, and why. */
   reported(): { path: RepoPath; reason: string }[];

@@ -102,8 +102,8 @@ export function createSettling(times: SettleTimes): Settling {
 
   const asGroup = (group: readonly Edit[]): Group => ({
     edits: group,
-    atMs: Math.max(...group.map(ownMs)),
-    atOnceMs: Math.max(0, ...group.filter((e) => e.blob === null).map((e) => e.changedMs + DELETION_MS)),
+    atMs: group.reduce((ms, edit) => Math.max(ms, ownMs(edit)), 0),
+    atOnceMs: group.reduce((ms, e) => (e.blob === null ? Math.max(ms, e.changedMs + DELETION_MS) : ms), 0),
   });
 
   function groups(): Group[] {
@@ -155,8 +155,9 @@ export function createSettling(times: SettleTimes): Settling {
     ripe: (nowMs) => free().filter((group) => group.atMs <= nowMs),
     nextMs() {
       const all = free().map((group) => group.atMs);
-      const first = Math.min(...all);
-      return all.length === 0 ? null : Math.max(...all.filter((ms) => ms <= first + times.graceMs));
+      const firstMs = all.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+      const inTime = all.filter((ms) => ms <= firstMs + times.graceMs);
+      return all.length === 0 ? null : inTime.reduce((a, b) => Math.max(a, b), firstMs);
     },
   };
 }
