@@ -15,6 +15,14 @@ const PERSONS_ONLY: ReadonlySet<string> = new Set(["sync.run", "daemon.verify", 
 /** notes.run is seven actions under one name; only these of them read. */
 const RUN_READS: ReadonlySet<unknown> = new Set(["read", "search", "list", "summary"]);
 
+type Called = { readonly name: string; readonly effects: Effects };
+
+/** What this call of an action does: for notes.run its parameters decide. */
+export function effectsOf(action: Called, params: unknown): Effects {
+  const run = action.name === "notes.run" && typeof params === "object" && params !== null;
+  return run && "action" in params && RUN_READS.has(params.action) ? "read" : action.effects;
+}
+
 const forbidden = (message: string, data: Record<string, unknown> = {}) =>
   new NotesError("FORBIDDEN", message, data);
 
@@ -24,7 +32,7 @@ const forbidden = (message: string, data: Record<string, unknown> = {}) =>
  * @throws NotesError FORBIDDEN a person's action called by an agent, or a write by a read-only token
  */
 export function authoriseCall(
-  action: { readonly name: string; readonly effects: Effects },
+  action: Called,
   params: Readonly<Record<string, unknown>>,
   caller: Caller,
 ): void {
@@ -33,8 +41,8 @@ export function authoriseCall(
   if (PERSONS_ONLY.has(action.name)) {
     throw forbidden(`${action.name} is for persons; this token is the agent ${principal.name}'s.`);
   }
-  const reads = action.name === "notes.run" && RUN_READS.has(params["action"]);
-  if (principal.readOnly && !reads && (action.effects === "write" || action.effects === "destructive")) {
+  const effects = effectsOf(action, params);
+  if (principal.readOnly && (effects === "write" || effects === "destructive")) {
     throw forbidden(
       `The token of agent ${principal.name} is read-only, and ${action.name} writes. Ask for a token that may write.`,
     );

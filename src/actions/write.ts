@@ -44,7 +44,9 @@ export async function write(change: Change, params: WriteParams, context: Contex
     idempotency:
       key !== undefined && context.requestHash !== null ? { key, hash: context.requestHash } : null,
   };
-  return context.notebook.write(request, context.caller);
+  const written = context.notebook.write(request, context.caller);
+  context.entered?.();
+  return written;
 }
 
 function checkType(type: string, { notebook }: Context): void {

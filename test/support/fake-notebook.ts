@@ -27,6 +27,8 @@ export class FakeNotebook implements Notebook {
   beforeWrite: (request: WriteRequest) => Promise<void> = async () => {};
   /** Id of the next note created, when a test wants a certain one. */
   nextId: string | null = null;
+  /** Notifications handed to listeners so far. */
+  delivered = 0;
   #count = 0;
   #remembered = new Map<string, { hash: string; outcome: WriteOutcome }>();
   #deleted = new Map<string, string>();
@@ -242,7 +244,7 @@ export class FakeNotebook implements Notebook {
   async subscribe(listener: Listener, filter: NoteFilter, since: string | null): Promise<Subscription> {
     const from =
       since === null ? this.log.length : this.log.findIndex((change) => change.cursor === since) + 1;
-    const subscription = new FakeSubscription(listener, filter, this.log, from, () =>
+    const subscription = new FakeSubscription(counting(listener, this), filter, this.log, from, () =>
       this.#subscribers.delete(subscription),
     );
     this.#subscribers.add(subscription);
@@ -352,6 +354,17 @@ export class FakeNotebook implements Notebook {
   get subscriberCount(): number {
     return this.#subscribers.size;
   }
+}
+
+/** The listener, with each notification counted. */
+function counting(listener: Listener, notebook: FakeNotebook): Listener {
+  return {
+    ...listener,
+    changed(change) {
+      notebook.delivered++;
+      listener.changed(change);
+    },
+  };
 }
 
 class FakeSubscription implements Subscription {

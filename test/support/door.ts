@@ -1,0 +1,83 @@
+/** A real server on a real port over a fake notebook, for tests of the doors. */
+import type { AddressInfo } from "node:net";
+import { registry } from "../../src/actions/registry.ts";
+import type { Principal } from "../../src/domain/principal.ts";
+import { createGuard, type GuardOptions } from "../../src/doors/guard.ts";
+import { createHttpServer } from "../../src/doors/http.ts";
+import { httpRoutes } from "../../src/doors/http-routes.ts";
+import { openSocketDoor, type SocketDoor, type SocketDoorOptions } from "../../src/doors/socket.ts";
+import { type Clock, systemClock } from "../../src/lib/clock.ts";
+import { createLog } from "../../src/lib/log.ts";
+import type { Notebook } from "../../src/notebook/notebook.ts";
+import { ada, contextOf, planner, reader } from "./call.ts";
+import { FakeNotebook } from "./fake-notebook.ts";
+
+export const TOKENS: Readonly<Record<string, Principal>> = {
+  "ada-token": ada,
+  "planner-token": planner,
+  "reader-token": reader,
+};
+export const NONCE = "0123456789abcdef";
+
+export interface TestDoor {
+  readonly port: number;
+  readonly url: string;
+  readonly http: string;
+  readonly notebook: FakeNotebook;
+  readonly sockets: SocketDoor;
+  readonly logged: string[];
+  readonly revoked: Set<string>;
+  close(): Promise<void>;
+}
+
+export async function openDoor(
+  options: {
+    notebook?: FakeNotebook;
+    served?: Notebook;
+    clock?: Clock;
+    guard?: Partial<GuardOptions>;
+    sockets?: Partial<SocketDoorOptions>;
+  } = {},
+): Promise<TestDoor> {
+  const notebook = options.notebook ?? new FakeNotebook();
+  const logged: string[] = [];
+  const log = createLog({ level: "debug", write: (line) => logged.push(line) });
+  const revoked = new Set<string>();
+  const guard = createGuard({
+    port: () => port,
+    hosts: [],
+    publicUrl: null,
+    allowedOrigins: [],
+    authenticate: (token) =>
+      Object.hasOwn(TOKENS, token) && !revoked.has(token) ? (TOKENS[token] ?? null) : null,
+    ...options.guard,
+  });
+  let refs = 0;
+  const newRef = () => `ref-${++refs}`;
+  const { daemon } = contextOf(notebook);
+  const shared = { registry, log, newRef, notebook: options.served ?? notebook, daemon };
+  const server = createHttpServer({ guard, log, newRef, routes: httpRoutes({ ...shared, nonce: NONCE }) });
+  const sockets = openSocketDoor(server, {
+    ...shared,
+    guard,
+    clock: options.clock ?? systemClock,
+    ...options.sockets,
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // A listening TCP server has such an address.
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    url: `ws://127.0.0.1:${port}/rpc`,
+    http: `http://127.0.0.1:${port}`,
+    notebook,
+    sockets,
+    logged,
+    revoked,
+    async close() {
+      await sockets.close();
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
