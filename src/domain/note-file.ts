@@ -163,7 +163,7 @@ function agentNumber(value: Value): number | null {
 }
 
 /** A list of scalars, or words parted by commas. Duplicates and empty ones are dropped. */
-function tagsOf(value: Value): readonly string[] | null {
+export function tagsOf(value: Value): readonly string[] | null {
   const given = isList(value)
     ? value.map(textOf)
     : (textOf(value)
