@@ -54,10 +54,11 @@ export function commitItems(
     before: event.before,
     after: event.kind === "written" ? event.after : null,
   }));
-  const word = ownWord(commit);
+  const found = pairs(source.index, from, commit.id, changes);
+  const word = found.length === 1 ? ownWord(commit) : null;
   const keep = changes.length <= MAX_KEPT_ITEMS;
   const step = { from, to: commit.id, via: "live", by: async () => commit, word, told, keep } as const;
-  return pairs(source.index, from, commit.id, changes).map((pair) => item(source, { pair, ...step }));
+  return found.map((pair) => item(source, { pair, ...step }));
 }
 
 /** The items of any other step: the note-level difference of its two ends. */

@@ -17,6 +17,7 @@ import { LogReader, type Position } from "./log-reader.ts";
 import type { ChangesPage, Listener, Subscription } from "./notebook.ts";
 import { observeTip } from "./observe-tip.ts";
 import { page } from "./replay.ts";
+import { holdStrayHeads } from "./stray-heads.ts";
 import { LogSubscription } from "./subscription.ts";
 
 /** A move of the branch that the index has folded already. */
@@ -27,7 +28,7 @@ export type BranchMove =
 
 export interface FeedDeps {
   readonly store: Pick<NoteStore, "diff" | "history" | "commitInfo" | "readBlob" | "isAncestor">;
-  readonly index: Pick<NoteIndex, "fileAt" | "noteAt" | "holds" | "head">;
+  readonly index: Pick<NoteIndex, "fileAt" | "noteAt" | "holds" | "head" | "apply">;
   readonly heads: Heads;
   readonly warn: Warn;
 }
@@ -43,9 +44,13 @@ export class Feed {
     this.#log = log;
   }
 
-  /** Open the feed at the head of the index, after the index has folded the branch's tip. */
+  /**
+   * Open the feed at the head of the index, after the index has folded the branch's tip and before anyone
+   * writes. Recorded heads that the branch left (a reset) are folded too, without moving the index.
+   */
   static async open(deps: FeedDeps): Promise<Feed> {
     const log = new LogReader(deps);
+    await holdStrayHeads(deps);
     await observeTip(deps.heads, deps.store, deps.index.head, (commit) => log.has(commit));
     return new Feed(deps, log);
   }

@@ -84,9 +84,8 @@ async function openWorld() {
       const now = state.get(path);
       const free = PATHS.find((other) => !state.has(other) && !(other in files));
       if (path in files) continue;
-      const tag = roll(2) ? "tags: x" : "";
-      if (now === undefined) files[path] = `id: n${names++} ${tag}\n${roll(1000)}`;
-      else files[path] = roll(3) === 0 ? null : `${now.split("\n")[0]}\n${names++}`;
+      if (now === undefined) files[path] = newNote(names++, roll(2) === 0);
+      else files[path] = roll(3) === 0 ? null : `${now}more ${names++}\n`;
       if (now !== undefined && free && roll(4) === 0) Object.assign(files, { [path]: null, [free]: now });
     }
     return files;
@@ -149,7 +148,7 @@ async function openWorld() {
       const heads = [...states.keys()].filter((commit) => commit !== null);
       const base = heads[roll(heads.length)] ?? head;
       const path = `notes/side-${names}.md`;
-      const text = `id: n${names++} tags: x\n`;
+      const text = newNote(names++, true);
       const side = bench.store.person.commit(
         { [path]: text },
         { parents: [base], move: false, atMs: bench.clock.now() },
@@ -262,8 +261,9 @@ function patched(state: State, files: Files): State {
   return next;
 }
 
-const idIn = (text: string) => /^id: (\S+)/.exec(text)?.[1] ?? "";
-const isTagged = (text: string) => /^id: \S+ tags: x/.test(text);
+const newNote = (n: number, tagged: boolean) => `---\nid: n${n}\n${tagged ? "tags: [x]\n" : ""}---\n`;
+const idIn = (text: string) => /^id: (\S+)/m.exec(text)?.[1] ?? "";
+const isTagged = (text: string) => text.includes("tags: [x]");
 
 /** The note-level difference of two states, by path. */
 function factsOf(before: State, after: State): Fact[] {

@@ -11,7 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => bench.remove());
 
-const note = (id: string, body = "", words = "") => `id: ${id} ${words}\n${body}`;
+const note = (id: string, body = "", line = "") =>
+  `---\nid: ${id}\ntitle: Untitled\n${line === "" ? "" : `${line}\n`}---\n${body}`;
 const said = (changes: readonly Changed[]) => changes.map((c) => `${c.action} ${c.note_id} ${c.path}`);
 const cursors = (changes: readonly Changed[]) => changes.map((c) => c.cursor ?? null);
 
@@ -28,7 +29,7 @@ test("a commit of ours is one event a note, by path, the last with the cursor", 
     commit: first,
     action: "save",
     note_id: "b",
-    title: "untitled",
+    title: "Untitled",
     type: "general",
     status: "open",
     tags: [],
@@ -87,8 +88,8 @@ test("a merge tells who changed a note on the other side", async () => {
 test("with a filter the last that passes carries the cursor, and nothing is sent when none passes", async () => {
   const heard = await bench.listen({ tags: ["x"] });
   const [first] = await bench.write({
-    "notes/a.md": note("a", "", "tags: x"),
-    "notes/b.md": note("b", "", "tags: x"),
+    "notes/a.md": note("a", "", "tags: [x]"),
+    "notes/b.md": note("b", "", "tags: [x]"),
     "notes/c.md": note("c"),
   });
   await bench.write({ "notes/c.md": note("c", "more") });
@@ -99,7 +100,7 @@ test("with a filter the last that passes carries the cursor, and nothing is sent
 });
 
 test("a note that went passes a filter by what it was", async () => {
-  await bench.write({ "notes/a.md": note("a", "", "tags: x") });
+  await bench.write({ "notes/a.md": note("a", "", "tags: [x]") });
   const heard = await bench.listen({ tags: ["x"] });
   await bench.write({ "notes/a.md": null });
   await bench.level(heard);
@@ -112,13 +113,18 @@ test("a note that went passes a filter by what it was", async () => {
   });
 });
 
-test("a file that stops being a note is told with what it said last", async () => {
-  await bench.write({ "notes/a.md": note("a", "", "title: Login") });
+test("a file that stops being a note is its going, and an unreadable file that comes", async () => {
+  await bench.write({ "notes/a.md": note("a", "", "status: resolved") });
   const heard = await bench.listen();
-  await bench.write({ "notes/a.md": note("a", "", "broken: yes") });
+  await bench.write({ "notes/a.md": note("a", "", "tags: [x") });
   await bench.level(heard);
-  expect(heard.changes[0]).toMatchObject({ note_id: "a", title: "Login", revision: expect.any(String) });
-  expect((await bench.pages(BEGINNING)).changes.at(-1)).toEqual(heard.changes[0]);
+  expect(said(heard.changes)).toEqual([
+    "delete a notes/a.md",
+    expect.stringMatching(/^create f_\w{16} notes\/a.md$/),
+  ]);
+  expect(heard.changes[0]).toMatchObject({ title: "Untitled", status: "resolved", revision: null });
+  expect(heard.changes[1]).toMatchObject({ title: "a", revision: expect.any(String), fields: ["content"] });
+  expect((await bench.pages(BEGINNING)).changes.slice(1)).toEqual(heard.changes);
 });
 
 test("pages give what a subscription got, at every size, also cut inside a batch and after a restart", async () => {

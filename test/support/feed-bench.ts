@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { CommitEvents } from "../../src/domain/event.ts";
 import type { NoteFilter } from "../../src/domain/filters.ts";
 import type { CommitId, RepoPath } from "../../src/domain/note.ts";
+import { createNoteIndex, restoreNoteIndex } from "../../src/index/create.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { Feed } from "../../src/notebook/feed.ts";
 import { Heads, type Via } from "../../src/notebook/heads.ts";
@@ -12,7 +13,6 @@ import type { Changed, Listener, Subscription } from "../../src/notebook/noteboo
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { blobOf, committed, message } from "./drafts.ts";
 import { fakeClock } from "./fake-clock.ts";
-import { PlainIndex } from "./plain-index.ts";
 import { until } from "./wait.ts";
 
 /** Note path → text, null removes. */
@@ -28,7 +28,7 @@ export async function feedBench({ maxMoves }: { maxMoves?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "feed-"));
   const clock = fakeClock();
   const store = openMemoryStore({ now: clock.now });
-  const index = new PlainIndex();
+  let index = createNoteIndex();
   const warnings: string[] = [];
   const warn = (text: string) => void warnings.push(text);
   const read = store.readBlob;
@@ -38,8 +38,7 @@ export async function feedBench({ maxMoves }: { maxMoves?: number } = {}) {
     for await (const events of store.history(null, to)) {
       if (!index.holds(events.commit.id)) commits.push(events);
     }
-    await index.apply(commits, read);
-    index.head = to;
+    await index.apply(commits, read, to);
   };
   const start = async () => {
     const life = { over: false };
@@ -55,7 +54,9 @@ export async function feedBench({ maxMoves }: { maxMoves?: number } = {}) {
 
   const bench = {
     store,
-    index,
+    get index() {
+      return index;
+    },
     clock,
     warnings,
     get feed() {
@@ -121,6 +122,7 @@ export async function feedBench({ maxMoves }: { maxMoves?: number } = {}) {
     /** As after kill -9: what was not on disk is gone; the tip may have moved meanwhile. */
     async restart(tip?: CommitId): Promise<void> {
       running.life.over = true;
+      index = restoreNoteIndex(index.snapshot()) ?? index;
       if (tip) store.person.moveTip(tip);
       const at = await store.tip();
       if (at) await fold(at);
