@@ -32,10 +32,7 @@ export const NoteType = z
 export const NoteIdInput = z.string().min(1).max(512).describe("The note's id.");
 export const Content = z.string().describe("Markdown; kept byte for byte.");
 export const Extra = z
-  .record(
-    z.string().min(1).max(128),
-    z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.union([z.string(), z.number()]))]),
-  )
+  .record(z.string().min(1).max(128), z.union([z.string(), z.number(), z.boolean(), z.null()]))
   .describe("Further front-matter keys with flat values; also as extra.KEY. On update null removes a key.");
 export const ExpiresInHours = z.number().positive().max(876_000).describe("Hours from now, above 0.");
 export const IfRevision = z

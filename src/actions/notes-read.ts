@@ -1,11 +1,12 @@
 /** `notes.read`: one note with its text, whole, in part, or as it was. */
 import { z } from "zod";
 import { NotesError } from "../domain/errors.ts";
+import { headings } from "../domain/markdown.ts";
 import { NoteMetadata } from "../domain/note.ts";
 import { defineAction } from "./action.ts";
 import { cutJsonBytes, jsonBytes, RESULT_BYTES } from "./answer-size.ts";
 import { NoteIdInput } from "./inputs.ts";
-import { headingsOf, sectionOf } from "./section.ts";
+import { sectionOf } from "./section.ts";
 
 export const notesRead = defineAction({
   name: "notes.read",
@@ -54,12 +55,12 @@ export const notesRead = defineAction({
 });
 
 function unknownHeading(heading: string, text: string): NotesError {
-  const headings = headingsOf(text).map((found) => found.text);
-  return new NotesError(
-    "NOT_FOUND",
-    `The note has no heading "${heading.slice(0, 80)}"; data.headings lists those it has.`,
-    { headings: headings.slice(0, 50).map((found) => found.slice(0, 200)) },
-  );
+  const message = `names no heading of this note: ${JSON.stringify(heading.slice(0, 80))}`;
+  const known = headings(text).map((found) => found.text.slice(0, 200));
+  return new NotesError("INVALID_PARAMS", `heading ${message}. data.headings lists those it has.`, {
+    issues: [{ path: "heading", message }],
+    headings: known.slice(0, 50),
+  });
 }
 
 /** Lines `offset..offset+limit` with their line ends; `cut` when lines follow them. */

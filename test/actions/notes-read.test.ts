@@ -30,8 +30,8 @@ test("a heading gives its section up to the next of its level, and code fences h
   expect(await read({ heading: "B" })).toMatchObject({ content: "## B\nb\n```\n# no\n```\n### C\nc\n" });
   expect(await read({ heading: "## D" })).toMatchObject({ content: "## D ##\nd\n" });
   expect(await fails({ heading: "no" })).toMatchObject({
-    code: "NOT_FOUND",
-    data: { headings: ["A", "B", "C", "D", "E"] },
+    code: "INVALID_PARAMS",
+    data: { issues: [{ path: "heading" }], headings: ["A", "B", "C", "D", "E"] },
   });
 });
 
