@@ -43,7 +43,7 @@ export const notesRun = defineAction({
     { name: "A list", params: { action: "list" }, result: [{ id: "note_20261130_101500_k3vq7a" }] },
     { name: "The counts", params: { action: "summary" }, result: { total_notes: 1 } },
   ],
-  cli: null,
+  cli: { command: "run", positional: ["action"] },
   async run({ action, ...params }, context) {
     return RUN[action](params, context);
   },

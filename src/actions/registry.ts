@@ -5,6 +5,7 @@ import { daemonStatus } from "./daemon-status.ts";
 import { daemonVerify } from "./daemon-verify.ts";
 import { notesAppend } from "./notes-append.ts";
 import { notesChanges } from "./notes-changes.ts";
+import { notesCommit } from "./notes-commit.ts";
 import { notesConflicts } from "./notes-conflicts.ts";
 import { notesCreate } from "./notes-create.ts";
 import { notesDelete } from "./notes-delete.ts";
@@ -34,6 +35,7 @@ export const ACTIONS = [
   notesHistory,
   notesChanges,
   notesConflicts,
+  notesCommit,
   notesRun,
   notesSubscribe,
   notesUnsubscribe,

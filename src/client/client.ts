@@ -51,6 +51,8 @@ export interface Client extends Spaces {
   close(): void;
 }
 
+type Params = Readonly<Record<string, unknown>>;
+
 const FALLBACK_RETRY_MS = 250;
 
 /** Its timers keep the process alive, for someone awaits what comes after them. */
@@ -190,23 +192,27 @@ async function locator(options: ConnectOptions): Promise<(fresh: boolean) => Pro
   };
 }
 
-function takesKey(method: string): boolean {
+const RUN_WRITES: ReadonlySet<unknown> = new Set(["create", "update", "delete"]);
+
+/** Whether a call is a write that a key makes repeatable; notes.run is seven actions under one name. */
+function takesKey(method: string, params: Params): boolean {
+  if (method === "notes.run") return RUN_WRITES.has(params["action"]);
   const action = registry.get(method);
   return action !== undefined && parameterNames(action.input).includes("idempotency_key");
 }
 
 /** A write gets a key of its own unless it has one, so that it may be sent again. */
-function withKey(
-  method: string,
-  params: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  if (params["idempotency_key"] !== undefined || !takesKey(method)) return params;
+function withKey(method: string, params: Params): Params {
+  if (params["idempotency_key"] !== undefined || !takesKey(method, params)) return params;
   return { ...params, idempotency_key: randomUUID() };
 }
 
-function isResendable(method: string, params: Readonly<Record<string, unknown>>): boolean {
-  const effects = registry.get(method)?.effects;
-  return effects === "read" || method === "session.set" || params["idempotency_key"] !== undefined;
+// Settling edits twice is settling them once; a session set twice is the same one.
+const SAME_TWICE: ReadonlySet<string> = new Set(["session.set", "notes.commit"]);
+
+function isResendable(method: string, params: Params): boolean {
+  if (params["idempotency_key"] !== undefined || SAME_TWICE.has(method)) return true;
+  return method === "notes.run" ? !takesKey(method, params) : registry.get(method)?.effects === "read";
 }
 
 /** How long to wait before the same request may succeed; null: it won't. */

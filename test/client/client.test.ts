@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Client, type ConnectOptions, connect } from "../../src/client/client.ts";
 import type { LinkState } from "../../src/client/link.ts";
-import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "./fake-daemon.ts";
+import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "../support/fake-daemon.ts";
 
 const NONCE = "ab".repeat(32);
 let top: string;

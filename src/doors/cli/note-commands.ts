@@ -1,17 +1,19 @@
-/** Commands about notes that are more than one action: watch, log, commit, call. */
+/** Commands about notes that an action's schema alone does not make: watch, log, commit, call. */
+import { relative, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import type { Registry } from "../../actions/action.ts";
 import { cliCommand } from "../../actions/describe.ts";
 import { addActionCommand } from "./action-commands.ts";
 import { actionParams, parseObject } from "./action-params.ts";
 import type { CliHost } from "./host.ts";
-import { type Options, withDaemon } from "./shared-options.ts";
+import { flagsOf, type Options, withDaemon } from "./shared-options.ts";
 import { changeLine, show } from "./show.ts";
 import { withClient } from "./with-client.ts";
 
 export function addNoteCommands(program: Command, registry: Registry, host: CliHost): void {
   addLog(program, registry, host);
   addWatch(program, registry, host);
+  addCommit(program, host);
   addCall(program, host);
 }
 
@@ -49,6 +51,37 @@ function addWatch(program: Command, registry: Registry, host: CliHost): void {
       await host.interrupted();
       await lines.close();
     });
+  });
+}
+
+function addCommit(program: Command, host: CliHost): void {
+  withDaemon(program.command("commit"))
+    .argument("[path...]", "files, relative to the current folder; all when absent")
+    .summary("commit hand edits at once")
+    .description("Commit what was saved in the working files, without waiting for it to settle.")
+    .option("-m, --reason <why>", "goes into the commit's message")
+    .action(async (files: string[], options: Options) => {
+      const given = typeof options["params"] === "string" ? parseObject(options["params"], "--params") : {};
+      const params = {
+        ...given,
+        ...(files.length > 0 ? { paths: await repositoryPaths(host, options, files) } : {}),
+        ...(typeof options["reason"] === "string" ? { reason: options["reason"] } : {}),
+      };
+      const { commits } = await withClient(host, options, (client) => client.call("notes.commit", params));
+      if (options["json"]) host.io.out(`${JSON.stringify({ commits })}\n`);
+      else
+        host.io.out(commits.length === 0 ? "nothing to commit\n" : commits.map((id) => `${id}\n`).join(""));
+    });
+}
+
+/** Paths as a person names them from where they are, relative to the repository's top. */
+async function repositoryPaths(host: CliHost, options: Options, files: readonly string[]): Promise<string[]> {
+  if (host.env["NOTESD_URL"]) return [...files];
+  const { root } = await host.locate(flagsOf(options));
+  return files.map((file) => {
+    const path = relative(root, resolve(host.cwd, file));
+    // Named from outside the repository, it is meant as the repository itself has it.
+    return path.startsWith("..") ? file : path.split(sep).join("/");
   });
 }
 

@@ -1,0 +1,304 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { registry } from "../../../src/actions/registry.ts";
+import { findRepository } from "../../../src/client/find-repository.ts";
+import { ProcessError } from "../../../src/domain/process-error.ts";
+import type { CliHost, Flags } from "../../../src/doors/cli/host.ts";
+import { runCli } from "../../../src/doors/cli/run.ts";
+import { openIdentities } from "../../../src/main/identities.ts";
+import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "../../support/fake-daemon.ts";
+
+const NONCE = "cd".repeat(32);
+const NOTE = "note_20261130_101500_k3vq7a";
+let top: string;
+let repo: string;
+let daemon: FakeDaemon | null;
+let out: string;
+let err: string;
+let input: string;
+let env: Record<string, string>;
+let started: Flags[];
+let interrupt: () => void;
+
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), "notesd-cli-")));
+  repo = join(top, "repo");
+  await mkdir(join(repo, ".git/notesd"), { recursive: true });
+  await writeFile(join(repo, ".git/HEAD"), "ref: refs/heads/main\n");
+  await writeFile(join(repo, ".git/config"), "[notesd]\n\tmarked = true\n");
+  await writeFile(join(repo, ".git/notesd/token"), "persons-token\n");
+  [daemon, out, err, input, env, started] = [null, "", "", "", {}, []];
+});
+afterEach(async () => {
+  await daemon?.close();
+  await rm(top, { recursive: true, force: true });
+});
+
+async function serve(answer: (sent: Sent) => Answer | Promise<Answer>): Promise<void> {
+  daemon = await fakeDaemon(NONCE, (sent) =>
+    sent.method === "agent.token"
+      ? { result: { agent: "planner", agent_id: 1, token: "agents-token" } }
+      : answer(sent),
+  );
+  const { port, url } = daemon;
+  const file = {
+    pid: 1,
+    host: "127.0.0.1",
+    port,
+    url,
+    started_at: "",
+    nonce: NONCE,
+    version: "0",
+    protocol: "1",
+  };
+  await writeFile(join(repo, ".git/notesd/daemon.json"), JSON.stringify(file));
+}
+
+const unused = () => Promise.reject(new Error("the test did not expect this"));
+
+function run(...args: string[]): Promise<number> {
+  const interrupted = new Promise<void>((resolve) => {
+    interrupt = resolve;
+  });
+  const host: CliHost = {
+    version: "1.2.3",
+    env,
+    cwd: repo,
+    io: {
+      out: (text) => {
+        out += text;
+      },
+      err: (text) => {
+        err += text;
+      },
+      readInput: async () => input,
+      ask: null,
+      colour: false,
+      columns: 100,
+    },
+    init: unused,
+    locate: (flags) => findRepository(flags.repo ?? null, repo),
+    serve: async () => 0,
+    async startDetached(flags) {
+      started.push(flags);
+      throw new ProcessError("PORT_TAKEN", "taken");
+    },
+    stop: unused,
+    listDaemons: async () => [{ repo, url: "http://x", pid: 7, started_at: "2026-11-30T10:15:00Z" }],
+    recover: async () => [],
+    logFile: () => join(repo, ".git/notesd/log"),
+    identities: (place) => openIdentities(join(place.gitDir, "notesd"), () => 0),
+    getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
+    setConfig: unused,
+    hook: async () => 0,
+    interrupted: () => interrupted,
+  };
+  return runCli(args, registry, host);
+}
+
+const sent = (method: string) => (daemon?.sent ?? []).filter((one) => one.method === method);
+const params = (method: string) => {
+  const { idempotency_key: _, ...rest } = sent(method)[0]?.params ?? {};
+  return rest;
+};
+
+test("create: arguments, repeated tags, key=value extras and standard input become parameters", async () => {
+  await serve(() => ({
+    result: { note_id: NOTE, path: "notes/x.md", revision: "r", commit: "0123456789abcdef", created_at: "t" },
+  }));
+  input = "from stdin\n";
+  expect(
+    await run(
+      ...["create", "A title", "-", "--tag", "a", "--tag", "b", "--note-type", "blocker", "--pinned"],
+      ...["--extra", "doi=10.1/x", "--extra", "n=3", "--expires-in-hours", "2", "--reason", "why"],
+    ),
+  ).toBe(0);
+  expect(params("notes.create")).toEqual({
+    title: "A title",
+    content: "from stdin\n",
+    tags: ["a", "b"],
+    note_type: "blocker",
+    pinned: true,
+    extra: { doi: "10.1/x", n: 3 },
+    expires_in_hours: 2,
+    reason: "why",
+  });
+  expect(out).toBe(`created ${NOTE}  notes/x.md  (commit 012345678)\n`);
+});
+
+test("--json prints the action's own result and nothing else", async () => {
+  const result = { notes: [], total: 0, next_cursor: null };
+  await serve(() => ({ result }));
+  expect(await run("list", "--json", "--status", "open")).toBe(0);
+  expect(JSON.parse(out)).toEqual(result);
+  expect(err).toBe("");
+  expect(params("notes.list")).toEqual({ status: "open" });
+});
+
+test("--params is there for every command, and options win over it", async () => {
+  await serve(() => ({ result: { results: [], total: 0 } }));
+  await run("search", "--params", '{"query": "x", "limit": 3}', "--limit", "5");
+  expect(params("notes.search")).toEqual({ query: "x", limit: 5 });
+  input = '{"note_id": "n", "expires_in_hours": null}';
+  await run("update", "--params", "-");
+  expect(params("notes.update")).toEqual({ note_id: "n", expires_in_hours: null });
+  await run("call", "x.y", "--params", '{"a": 1}');
+  expect(params("x.y")).toEqual({ a: 1 });
+});
+
+test("--as and NOTESD_AGENT are an agent; nobody's name is the person", async () => {
+  await serve(() => ({ result: { notes: [], total: 0, next_cursor: null } }));
+  await run("list");
+  await run("list", "--as", "planner");
+  env = { NOTESD_AGENT: "planner" };
+  await run("list");
+  expect(sent("notes.list").map((one) => one.token)).toEqual([
+    "persons-token",
+    "agents-token",
+    "agents-token",
+  ]);
+});
+
+test("NOTESD_URL and NOTESD_TOKEN need no repository", async () => {
+  await serve(() => ({ result: { notes: [], total: 0, next_cursor: null } }));
+  env = { NOTESD_URL: daemon?.url ?? "", NOTESD_TOKEN: "given" };
+  await rm(join(repo, ".git"), { recursive: true });
+  expect(await run("list")).toBe(0);
+  expect(sent("notes.list")[0]?.token).toBe("given");
+});
+
+test.each([
+  ["NOT_FOUND", 404, 4],
+  ["CONFLICT", 409, 5],
+  ["FORBIDDEN", 403, 6],
+  ["STORAGE", 507, 8],
+  ["INVALID_PARAMS", -32602, 2],
+  ["INTERNAL", -32603, 1],
+] as const)("%s from the daemon is its exit code", async (code, number, exit) => {
+  await serve(() => ({ error: { code: number, message: "what is wrong", data: { code, more: 1 } } }));
+  expect(await run("read", NOTE)).toBe(exit);
+  expect(out).toBe("");
+  expect(err).toBe("notesd: what is wrong\n");
+  err = "";
+  expect(await run("read", NOTE, "--json")).toBe(exit);
+  expect(JSON.parse(err)).toEqual({ error: { code, message: "what is wrong", data: { more: 1 } } });
+});
+
+test.each([
+  [["nonsense"], /unknown command/],
+  [["read", NOTE, "--nonsense"], /unknown option/],
+  [["read", "a", "b"], /too many arguments/],
+  [["read"], /note_id/],
+  [["create", "t\nu", "c"], /one line/],
+  [["list", "--limit", "many"], /a number is expected/],
+  [["list", "--limit", "0"], /limit/],
+  [["list", "--status", "odd"], /status/],
+  [["list", "--params", "[1]"], /JSON object/],
+  [["create", "-", "-"], /Standard input/],
+  [["start", "--port", "99999"], /0 to 65535/],
+  [["person", "add", "Kim"], /--email/],
+  [[], /Usage/],
+])(
+  "%j is wrong usage: exit 2, a sentence, nothing on standard output, no daemon asked",
+  async (args, message) => {
+    input = "x";
+    expect(await run(...args)).toBe(2);
+    expect(err).toMatch(message);
+    expect(out).toBe("");
+    expect(started).toEqual([]);
+  },
+);
+
+test("no daemon: one is started, and its own exit code is ours; --no-start is exit 9", async () => {
+  expect(await run("list")).toBe(10);
+  expect(started).toEqual([{ repo }]);
+  expect(await run("list", "--no-start")).toBe(9);
+  expect(await run("status")).toBe(9);
+  expect(started).toHaveLength(1);
+  env = { NOTESD_URL: "http://127.0.0.1:1", NOTESD_TOKEN: "t" };
+  expect(await run("list")).toBe(9);
+});
+
+test("no marked repository is exit 2 and names the two ways", async () => {
+  await writeFile(join(repo, ".git/config"), "");
+  expect(await run("list")).toBe(2);
+  expect(err).toMatch(/--repo[\s\S]*notesd init/);
+});
+
+test("help and version are results", async () => {
+  expect(await run("--help")).toBe(0);
+  for (const command of ["init", "start", "create", "search", "watch", "log", "agent", "config", "call"]) {
+    expect(out).toMatch(new RegExp(`^  ${command}\\b`, "m"));
+  }
+  out = "";
+  expect(await run("update", "--help")).toBe(0);
+  expect(out).toContain("--if-revision");
+  out = "";
+  expect(await run("--version")).toBe(0);
+  expect(out).toBe("1.2.3\n");
+});
+
+test("agents and persons are added, listed and revoked without a daemon", async () => {
+  expect(await run("agent", "add", "planner", "--read-only", "--json")).toBe(0);
+  const added = JSON.parse(out);
+  expect(Object.keys(added)).toEqual(["agent", "agent_id", "token"]);
+  expect(err).not.toContain(added.token);
+  out = "";
+  await run("agent", "list");
+  expect(out).toMatch(/planner .* 1, read-only/);
+  expect(await run("agent", "revoke", "planner")).toBe(0);
+  expect(await run("agent", "revoke", "planner")).toBe(4);
+  expect(await run("agent", "add", "123")).toBe(2);
+  expect(await run("person", "add", "Kim", "--email", "kim@example.org")).toBe(0);
+  expect(await run("person", "revoke", "kim@example.org")).toBe(0);
+});
+
+test("watch prints each change until it is interrupted", async () => {
+  await serve(({ method }) => {
+    if (method !== "notes.subscribe") return { result: {} };
+    setImmediate(() =>
+      daemon?.notify("notes.changed", {
+        subscription_id: "s",
+        commit: "c",
+        action: "update",
+        note_id: NOTE,
+        title: "T\u001b[31m",
+        type: "blocker",
+        agent_name: "planner",
+        at: "2026-11-30T10:15:00.000Z",
+        reason: null,
+        path: "p",
+        cursor: "c1",
+      }),
+    );
+    return { result: { subscription_id: "s", cursor: "c0" } };
+  });
+  const done = run("watch", "--tag", "x");
+  while (!out.includes("\n")) await new Promise((resolve) => setTimeout(resolve, 5));
+  interrupt();
+  expect(await done).toBe(0);
+  expect(out).toBe(`2026-11-30 10:15  update(blocker) T  planner  ${NOTE}\n`);
+  expect(params("notes.subscribe")).toEqual({ tags: ["x"] });
+});
+
+test("commit names files from where one stands", async () => {
+  await serve(() => ({ result: { commits: ["abc"] } }));
+  expect(await run("commit", "-m", "why", "notes/x.md", join(repo, "notes/y.md"))).toBe(0);
+  expect(params("notes.commit")).toEqual({ paths: ["notes/x.md", "notes/y.md"], reason: "why" });
+  expect(out).toBe("abc\n");
+});
+
+test("config, list-daemons and logs print what the host knows", async () => {
+  await run("config", "get", "port");
+  await run("list-daemons");
+  expect(out).toContain("7000\n");
+  expect(out).toContain(repo);
+  expect(await run("config", "get", "host")).toBe(4);
+  expect(await run("logs")).toBe(4);
+  await writeFile(join(repo, ".git/notesd/log"), "line\n");
+  out = "";
+  expect(await run("logs")).toBe(0);
+  expect(out).toBe(await readFile(join(repo, ".git/notesd/log"), "utf8"));
+});
