@@ -37,8 +37,7 @@ const DIACRITICS = new RegExp(
 );
 
 function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return false;
-  return true;
+  return !/[^\u0000-\u007f]/.test(text);
 }
 
 const foldedChars = new Map<string, string>();
@@ -53,17 +52,18 @@ function foldChar(char: string): string {
   return folded;
 }
 
+/** What may fold to something else: capitals, and all but the scripts without case, accents or other widths. */
+const MAY_FOLD = /[A-Z]+|[^\u0000-\u007f\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]/gu;
+
 /**
  * Fold for search: NFKC, full case fold, accents dropped; `ＡＰＩ` and `api`, `É` and `e` become equal.
  * @cost linear; ASCII text is only lowered
  */
 export function fold(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
-  let folded = "";
-  for (const char of text.normalize("NFKC")) {
-    folded += char < "\u0080" ? char.toLowerCase() : foldChar(char);
-  }
-  return folded;
+  return text
+    .normalize("NFKC")
+    .replace(MAY_FOLD, (some) => (some < "\u0080" ? some.toLowerCase() : foldChar(some)));
 }
 
 const JAMO = "\\u1100-\\u11ff\\u3130-\\u318f\\ua960-\\ua97f\\ud7b0-\\ud7ff\\uffa0-\\uffdc";
@@ -94,12 +94,13 @@ export function foldWithOffsets(source: string): FoldedText {
 
 const CJK =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Bopomofo}\\u30fc\\u3099\\u309a";
-const RUNS = new RegExp(`([${CJK}]+)|(?:(?![${CJK}])[\\p{L}\\p{N}\\p{M}])+`, "gu");
+const RUNS = new RegExp(`[${CJK}]+|[[\\p{L}\\p{N}\\p{M}]--[${CJK}]]+`, "gv");
+const STARTS_CJK = new RegExp(`^[${CJK}]`, "u");
 const WORD_MAX_CHARS = 64;
 
 /** Whether a character belongs to a script that is written without blanks: Han, kana, Hangul, Bopomofo. */
 export function isCjk(char: string): boolean {
-  return new RegExp(`^[${CJK}]`, "u").test(char);
+  return STARTS_CJK.test(char);
 }
 
 /**
@@ -118,12 +119,12 @@ export function queryTokens(query: string): string[] {
 
 function tokenize(text: string, closeRuns: boolean): string[] {
   const found: string[] = [];
-  for (const match of fold(text).matchAll(RUNS)) {
-    if (match[1] === undefined) {
-      found.push(match[0].slice(0, WORD_MAX_CHARS));
+  for (const run of fold(text).match(RUNS) ?? []) {
+    if (!isCjk(run)) {
+      found.push(run.slice(0, WORD_MAX_CHARS));
       continue;
     }
-    const chars = Array.from(match[1]);
+    const chars = Array.from(run);
     for (let i = 0; i + 1 < chars.length; i++) found.push(`${chars[i]}${chars[i + 1]}`);
     const last = chars.at(-1);
     if (last !== undefined && (closeRuns || chars.length === 1)) found.push(last);
