@@ -2,8 +2,11 @@
  * An inverted index over documents that come and go: terms to documents with a weight each.
  * A removed document leaves dead postings behind; every `put` sweeps a few, so that neither a write nor the
  * memory grows with the number of writes. Knows nothing of notes or ranking.
- * Invariant: what is told of a term holds live documents only.
+ * Invariants: what is told of a term holds live documents only; a number is given again only when no posting
+ * holds it any more.
  */
+import { Slab } from "./slab.ts";
+
 const WEIGHT_MAX = 255;
 const WEIGHT_BASE = 256;
 /** Postings looked at per `put` while sweeping. */
@@ -12,12 +15,15 @@ const SWEEP_AFTER_DEAD = 256;
 const UNSORTED_MAX = 4_096;
 
 export class Postings {
-  /** A posting is `doc * 256 + weight`; a term with one posting holds it bare. */
-  readonly #terms = new Map<string, number | number[]>();
+  /** A posting is `doc * 256 + weight`, 32 bits: room for 16 million documents, living and dead. */
+  readonly #slab = new Slab();
+  /** Term to its list in the slab. */
+  readonly #terms = new Map<string, number>();
   readonly #live = new Set<number>();
+  #dead: number[] = [];
+  readonly #free: number[] = [];
   #nextDoc = 0;
-  #dead = 0;
-  #sweep: { readonly terms: Iterator<string>; readonly deadThen: number } | null = null;
+  #sweep: { readonly terms: Iterator<string>; readonly dead: readonly number[] } | null = null;
   #sorted: string[] = [];
   #unsorted: string[] = [];
 
@@ -25,28 +31,25 @@ export class Postings {
     return this.#live.size;
   }
 
-  /** Add a document by its weights (≥ 1, kept up to 255). @returns its number, never given again */
+  /** Add a document by its weights (≥ 1, kept up to 255). @returns its number, until it is removed */
   put(weights: ReadonlyMap<string, number>): number {
-    const doc = this.#nextDoc++;
+    const doc = this.#free.pop() ?? this.#nextDoc++;
     this.#live.add(doc);
-    for (const [term, weight] of weights) this.#push(term, doc * WEIGHT_BASE + Math.min(WEIGHT_MAX, weight));
+    for (const [term, weight] of weights) {
+      const posting = doc * WEIGHT_BASE + Math.min(WEIGHT_MAX, weight);
+      const list = this.#terms.get(term);
+      if (list !== undefined) this.#slab.push(list, posting);
+      else {
+        this.#terms.set(term, this.#slab.start(posting));
+        this.#unsorted.push(term);
+      }
+    }
     this.#sweepSome();
     return doc;
   }
 
   remove(doc: number): void {
-    if (this.#live.delete(doc)) this.#dead += 1;
-  }
-
-  #push(term: string, posting: number): void {
-    const known = this.#terms.get(term);
-    if (known === undefined) {
-      this.#terms.set(term, posting);
-      this.#unsorted.push(term);
-    } else if (typeof known === "number") {
-      if (this.#isLive(known)) this.#terms.set(term, [known, posting]);
-      else this.#terms.set(term, posting);
-    } else known.push(posting);
+    if (this.#live.delete(doc)) this.#dead.push(doc);
   }
 
   #isLive(posting: number): boolean {
@@ -55,13 +58,15 @@ export class Postings {
 
   #sweepSome(): void {
     if (this.#sweep === null) {
-      if (this.#dead < SWEEP_AFTER_DEAD + this.#live.size / 4) return;
-      this.#sweep = { terms: this.#terms.keys(), deadThen: this.#dead };
+      if (this.#dead.length < SWEEP_AFTER_DEAD + this.#live.size / 4) return;
+      this.#sweep = { terms: this.#terms.keys(), dead: this.#dead };
+      this.#dead = [];
     }
     for (let budget = SWEEP_STEP; budget > 0; ) {
       const next = this.#sweep.terms.next();
       if (next.done) {
-        this.#dead -= this.#sweep.deadThen;
+        // What was dead when the sweep began is in no list now.
+        for (const doc of this.#sweep.dead) this.#free.push(doc);
         this.#sweep = null;
         return;
       }
@@ -70,30 +75,27 @@ export class Postings {
   }
 
   #sweepTerm(term: string): number {
-    const postings = this.#terms.get(term);
-    if (postings === undefined) return 1;
-    const list = typeof postings === "number" ? [postings] : postings;
-    const kept = list.filter((posting) => this.#isLive(posting));
-    const [only] = kept;
-    if (only === undefined) this.#terms.delete(term);
-    else if (kept.length < list.length) this.#terms.set(term, kept.length === 1 ? only : kept);
-    return list.length;
+    const list = this.#terms.get(term);
+    if (list === undefined) return 1;
+    const looked = this.#slab.length(list);
+    if (this.#slab.keep(list, (posting) => this.#isLive(posting)) === 0) this.#terms.delete(term);
+    return looked;
   }
 
   /** Call `each` for every document of a term. */
   of(term: string, each: (doc: number, weight: number) => void): void {
-    const postings = this.#terms.get(term);
-    if (postings === undefined) return;
-    for (const posting of typeof postings === "number" ? [postings] : postings) {
+    const list = this.#terms.get(term);
+    if (list === undefined) return;
+    this.#slab.each(list, (posting) => {
       const doc = Math.floor(posting / WEIGHT_BASE);
       if (this.#live.has(doc)) each(doc, posting % WEIGHT_BASE);
-    }
+    });
   }
 
   /** How many documents a term has, or a little more: dead ones may count. @cost O(1) */
   atMost(term: string): number {
-    const postings = this.#terms.get(term);
-    return postings === undefined ? 0 : typeof postings === "number" ? 1 : postings.length;
+    const list = this.#terms.get(term);
+    return list === undefined ? 0 : this.#slab.length(list);
   }
 
   /** Terms that begin with a text, sorted. @cost a binary search and what is found */
