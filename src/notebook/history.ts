@@ -1,0 +1,37 @@
+/**
+ * Pages of history: the index finds the rows, the commits say why. Nothing is kept.
+ */
+import type { CommitInfo } from "../domain/event.ts";
+import type { CommitId } from "../domain/note.ts";
+import type { HistoryFilter, HistoryRow, NoteIndex, Page } from "../index/note-index.ts";
+import type { NoteStore } from "../store/note-store.ts";
+
+export type HistoryEntry = HistoryRow & { readonly reason: string | null; readonly changes: string | null };
+
+export interface HistoryDeps {
+  readonly index: Pick<NoteIndex, "history">;
+  readonly store: Pick<NoteStore, "commitInfo">;
+}
+
+/**
+ * One page, newest first.
+ * @throws NotesError INVALID_PARAMS, UNKNOWN_COMMIT for a cursor, as `NoteIndex.history`
+ * @cost one commit object for each commit on the page
+ */
+export async function readHistory(
+  { index, store }: HistoryDeps,
+  filter: HistoryFilter,
+  limit: number,
+  cursor: string | null,
+): Promise<Page<HistoryEntry>> {
+  const page = index.history(filter, limit, cursor);
+  const infos = new Map<CommitId, CommitInfo>();
+  for (const { commit } of page.items) {
+    if (!infos.has(commit)) infos.set(commit, await store.commitInfo(commit));
+  }
+  const items = page.items.map((row) => {
+    const info = infos.get(row.commit);
+    return { ...row, reason: info?.reason ?? null, changes: info?.changes ?? null };
+  });
+  return { ...page, items };
+}

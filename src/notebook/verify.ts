@@ -1,0 +1,133 @@
+/**
+ * `daemon.verify`: the index against one rebuilt from Git, blobs against their ids, working files against the
+ * branch. Looks only; repairing is the reconciler's.
+ */
+import { createHash } from "node:crypto";
+import { NotesError } from "../domain/errors.ts";
+import type { BlobId, CommitId } from "../domain/note.ts";
+import type { NoteIndex } from "../index/note-index.ts";
+import type { DiskFile, NoteStore, TreeFile } from "../store/note-store.ts";
+import type { VerifyProblem } from "./notebook.ts";
+
+export interface VerifyDeps {
+  readonly store: NoteStore;
+  readonly index: NoteIndex;
+  /** An empty index that reads files as `index` does. */
+  newIndex(): NoteIndex;
+}
+
+export interface Verified {
+  readonly digest: string;
+  /** Empty when history could not be read through; `problems` says where. */
+  readonly rebuilt: string;
+  readonly equal: boolean;
+  readonly problems: VerifyProblem[];
+}
+
+/**
+ * Verify everything. Writes may go on: the comparison waits until both indexes stand at one head.
+ * @cost all of history once, every blob of the tip once, one look at each working file
+ */
+export async function verifyNotebook(deps: VerifyDeps): Promise<Verified> {
+  const { store, index } = deps;
+  const head = index.head;
+  const blobs = head === null ? [] : await blobProblems(store, await store.list(head));
+  const files = await fileProblems(store);
+  const { rebuilt, problems } = await compare(deps);
+  const digest = index.digest();
+  const twice = index.duplicates().map(({ id, kept, other, servedAs }) => ({
+    kind: "duplicate_id",
+    path: other,
+    detail: `${id} belongs to ${kept}; this file is served as ${servedAs}. Give it an id of its own or none.`,
+  }));
+  return {
+    digest,
+    rebuilt,
+    equal: problems.length === 0 && rebuilt === digest,
+    problems: [...problems, ...blobs, ...files, ...twice],
+  };
+}
+
+/** Rebuild, follow the head until level, then compare within one turn of the loop. */
+async function compare({ store, index, newIndex }: VerifyDeps) {
+  const other = newIndex();
+  const read = (id: BlobId) => store.readBlob(id);
+  try {
+    for (let from: CommitId | null = null; other.head !== index.head; from = other.head) {
+      const to = index.head;
+      if (to === null) break;
+      if (from === null) await other.rebuild(store.history(null, to), read);
+      else {
+        const commits = [];
+        for await (const events of store.history(from, to)) commits.push(events);
+        await other.apply(commits, read, to);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof NotesError)) throw error;
+    const problem = { kind: "corrupt", path: "", detail: `history can't be read through: ${error.message}` };
+    return { rebuilt: "", problems: [problem] };
+  }
+  const problems = index.differences(other).map(({ path, detail }) => ({ kind: "index", path, detail }));
+  return { rebuilt: other.digest(), problems };
+}
+
+async function blobProblems(store: NoteStore, files: readonly TreeFile[]): Promise<VerifyProblem[]> {
+  const problems: VerifyProblem[] = [];
+  for (const { path, blob } of files) {
+    const detail = await blobFault(store, blob);
+    if (detail) problems.push({ ...detail, path });
+  }
+  return problems;
+}
+
+async function blobFault(store: NoteStore, blob: BlobId): Promise<Omit<VerifyProblem, "path"> | null> {
+  try {
+    const bytes = await store.readBlob(blob);
+    const hash = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
+    return hash === blob
+      ? null
+      : { kind: "corrupt", detail: `blob ${blob} holds other bytes than it is named for` };
+  } catch (error) {
+    if (!(error instanceof NotesError)) throw error;
+    const kind = error.code === "UNKNOWN_COMMIT" ? "missing" : "corrupt";
+    return { kind, detail: `blob ${blob} can't be read: ${error.message}` };
+  }
+}
+
+/** Working files against the tip. While HEAD is elsewhere they belong to another branch. */
+async function fileProblems(store: NoteStore): Promise<VerifyProblem[]> {
+  const tip = await store.tip();
+  if (tip === null || (await store.state()).state === "elsewhere") return [];
+  const held = new Map((await store.list(tip)).map(({ path, blob }) => [path, blob]));
+  const scanned = await store.workTree.scan();
+  const seen = new Set(scanned.map(({ path }) => path));
+  const unscanned = [...held.keys()].filter((path) => !seen.has(path));
+  const disk = [...scanned, ...(await store.workTree.scan(unscanned))];
+  return disk.flatMap((file) => {
+    const fault = fileFault(file, held.get(file.path) ?? null, store.workTree.base(file.path));
+    return fault ? [{ ...fault, path: file.path }] : [];
+  });
+}
+
+/** An edit that waits to be committed is no problem: its base is the tip. */
+function fileFault(
+  file: DiskFile,
+  tip: BlobId | null,
+  base: BlobId | null,
+): Omit<VerifyProblem, "path"> | null {
+  if (file.kind === "unfit") return { kind: "orphan", detail: `never committed: ${file.reason}` };
+  if (file.kind === "absent") {
+    return tip === null ? null : { kind: "missing", detail: "the branch holds this note, the disk does not" };
+  }
+  if (tip === null) return { kind: "orphan", detail: orphanDetail(base) };
+  if (file.blob !== tip && file.blob === base) {
+    return { kind: "stale", detail: `the file holds ${file.blob}, the branch ${tip}, and nobody edited it` };
+  }
+  return null;
+}
+
+const orphanDetail = (base: BlobId | null) =>
+  base === null
+    ? "a file that is not committed yet"
+    : "the branch deleted this note, the file still lies here";
