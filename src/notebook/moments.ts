@@ -13,8 +13,8 @@ import type { Seen } from "./seen.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** About as far as a Date reaches back from now. */
-const MAX_AGO_MS = 200_000 * DAY_MS;
+/** Shorter than any short commit id, which may end in `d` as well. */
+const AGO = /^([1-9]\d{0,4})([hd])$/;
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 const FORMS =
@@ -52,8 +52,8 @@ async function ofCommit({ store }: MomentDeps, commit: CommitId | null): Promise
 
 /** Milliseconds since the epoch, or null when the word is no time. @throws NotesError INVALID_PARAMS */
 function timeOf(word: string, nowMs: number): number | null {
-  const ago = /^(\d{1,7})([hd])$/.exec(word);
-  if (ago) return agoOf(word, Number(ago[1]) * (ago[2] === "h" ? HOUR_MS : DAY_MS), nowMs);
+  const ago = AGO.exec(word);
+  if (ago) return nowMs - Number(ago[1]) * (ago[2] === "h" ? HOUR_MS : DAY_MS);
   const midnightMs = nowMs - (nowMs % DAY_MS);
   if (word === "today") return midnightMs;
   if (word === "yesterday") return midnightMs - DAY_MS;
@@ -62,11 +62,6 @@ function timeOf(word: string, nowMs: number): number | null {
   if (weekday >= 0) return midnightMs - ((new Date(nowMs).getUTCDay() - weekday + 7) % 7) * DAY_MS;
   const iso = ISO.exec(word);
   return iso ? isoOf(word, iso) : null;
-}
-
-function agoOf(word: string, ms: number, nowMs: number): number {
-  if (ms > 0 && ms <= MAX_AGO_MS) return nowMs - ms;
-  throw invalid(word, "is no span: give a positive number of days or hours, e.g. 7d or 12h");
 }
 
 /** A time without offset is UTC. Days that no month has are refused. */

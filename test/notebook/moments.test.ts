@@ -83,6 +83,10 @@ test.each([
   });
 });
 
+test("a short id that ends in d is a commit and no span of days", async () => {
+  await expect(notebook().moment("0798806d")).rejects.toMatchObject({ code: "UNKNOWN_COMMIT" });
+});
+
 test("digits of no commit are unknown", async () => {
   await expect(notebook().moment("f".repeat(40))).rejects.toMatchObject({ code: "UNKNOWN_COMMIT" });
   await expect(notebook().moment("abcdef0")).rejects.toMatchObject({ code: "UNKNOWN_COMMIT" });
