@@ -92,6 +92,12 @@ function partBody({ block, body }: FrontMatter): { lead: string; content: string
   return { lead, content: body.slice(lead.length, body.length - trail.length), trail };
 }
 
+/** Text with the line ends of the body it goes into: CRLF where the body, or a file of one line, has nothing else. */
+export function inStyleOf(body: string, text: string, fileEol: "\n" | "\r\n"): string {
+  const crlf = body.includes("\n") ? !/(?:^|[^\r])\n/.test(body) : fileEol === "\r\n";
+  return crlf && !text.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
+}
+
 /**
  * Put another body into a text.
  * The author's blank line, last line end and CRLF are kept as far as the new body allows.
@@ -100,10 +106,7 @@ function partBody({ block, body }: FrontMatter): { lead: string; content: string
 export function withBody(text: string, content: string): string {
   const front = readFrontMatter(text);
   const old = partBody(front);
-  const wanted =
-    /\r\n/.test(old.content) && !/(?:^|[^\r])\n/.test(old.content) && !content.includes("\r\n")
-      ? content.replaceAll("\n", "\r\n")
-      : content;
+  const wanted = inStyleOf(old.content, content, front.eol);
   if (wanted === old.content) return text;
   const empty = old.content === "";
   const head = front.bom + front.open + (front.block ?? "") + front.close;
