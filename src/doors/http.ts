@@ -49,31 +49,15 @@ async function handle(
   response: ServerResponse,
   options: HttpDoorOptions,
 ): Promise<void> {
-  const path = request.url?.split("?")[0] ?? "";
-  const route = options.routes.get(path);
-  const preflight =
-    request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
-  const admitted = options.guard(request, preflight ? "nothing" : (route?.needs ?? "token"));
-  if (admitted.kind === "refuse") {
-    return refuse(request, response, admitted.status, admitted.message, admitted.headers);
-  }
-  shareWithOrigin(request, response);
-  if (preflight) return respond(response, 204, null);
-  if (route === undefined) {
-    const known = [...options.routes.keys()].join(", ");
-    return refuse(request, response, 404, `There is nothing at this path; there is ${known}.`);
-  }
-  const method = request.method === "HEAD" ? "GET" : (request.method ?? "");
-  const handler = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
-  if (handler === undefined) {
-    const allowed = Object.keys(route.methods).join(", ");
-    return refuse(request, response, 405, `${path} takes ${allowed}, not ${method}.`, { allow: allowed });
-  }
   try {
-    await handler(request, response, admitted);
+    await route(request, response, options);
   } catch (error) {
     const ref = options.newRef();
-    options.log.error("a request failed", { ref, path, ...errorFields(error) });
+    options.log.error("a request failed", {
+      ref,
+      path: pathOf(request).slice(0, 200),
+      ...errorFields(error),
+    });
     if (response.headersSent) response.destroy();
     else
       respond(
@@ -82,6 +66,36 @@ async function handle(
         refusalBody(500, "Something went wrong here; the log has it under data.ref.", { ref }),
       );
   }
+}
+
+const pathOf = (request: IncomingMessage): string => request.url?.split("?")[0] ?? "";
+
+async function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { routes, guard }: HttpDoorOptions,
+): Promise<void> {
+  const path = pathOf(request);
+  const found = routes.get(path);
+  const preflight =
+    request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined;
+  const admitted = guard(request, preflight ? "nothing" : (found?.needs ?? "token"));
+  if (admitted.kind === "refuse") {
+    return refuse(request, response, admitted.status, admitted.message, admitted.headers);
+  }
+  shareWithOrigin(request, response);
+  if (preflight) return respond(response, 204, null);
+  if (found === undefined) {
+    const known = [...routes.keys()].join(", ");
+    return refuse(request, response, 404, `There is nothing at this path; there is ${known}.`);
+  }
+  const method = request.method === "HEAD" ? "GET" : (request.method ?? "");
+  const handler = Object.hasOwn(found.methods, method) ? found.methods[method] : undefined;
+  if (handler === undefined) {
+    const allowed = Object.keys(found.methods).join(", ");
+    return refuse(request, response, 405, `${path} takes ${allowed}, not ${method}.`, { allow: allowed });
+  }
+  await handler(request, response, admitted);
 }
 
 /** An Origin that the guard let pass may read the answers too. */

@@ -69,9 +69,10 @@ export class InOrder {
     this.#next();
   }
 
-  /** Forget what has not started. Its promises never settle. */
-  drop(): void {
-    this.#waiting = [];
+  /** Forget the reads that have not started, whose answers nobody wants; their promises never settle. */
+  dropReads(): void {
+    this.#waiting = this.#waiting.filter((task) => task.turn !== "read");
+    this.release();
     this.#settleIdle();
   }
 

@@ -11,6 +11,7 @@ import type { NoteFilter } from "../domain/filters.ts";
 import type { Principal } from "../domain/principal.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Frame, type Member, notification, parseFrame } from "../lib/jsonrpc.ts";
+import { errorFields } from "../lib/log.ts";
 import type { Notebook, Subscription } from "../notebook/notebook.ts";
 import { type AnswerOptions, answer, answerFrame } from "./answer.ts";
 import { InOrder, type Turn } from "./in-order.ts";
@@ -59,6 +60,7 @@ export class Session {
   #paused = false;
   #slow = false;
   #ended = false;
+  #draining = false;
   #cancelStall = () => {};
   /** Notifications wait here while a batch that subscribes has not been answered. */
   #heldBack: string[] = [];
@@ -82,36 +84,35 @@ export class Session {
 
   /** Take one text frame. */
   receive(text: string): void {
-    if (this.#ended) return;
-    if (!this.#stillValid()) {
-      this.#wire.close(1008, "this token was revoked");
-      return;
-    }
+    if (this.#ended || this.#draining || !this.#admitted()) return;
     const frame = parseFrame(text);
     const subscribes = frame.batch && frame.members.some(isSubscribe);
     if (subscribes) this.#holding++;
     this.#waitingBytes += text.length;
     const replied = answerFrame(frame, (member) => this.#one(member));
-    void replied.then((reply) => {
+    const done = (reply: string | null) => {
       this.#waitingBytes -= text.length;
       if (reply !== null) this.#send(reply);
       if (subscribes) this.#letGo();
       this.#mayRead();
-    });
+    };
+    replied.then(done).catch((error) => this.#broken("a frame could not be answered", error));
     if (this.#order.size >= MOST_WAITING || this.#waitingBytes >= MOST_WAITING_BYTES) this.#pause();
   }
 
-  /** The socket is gone: nothing more is sent, and what has not started never will. */
+  /** The socket is gone: nothing more is sent. Writes that were taken are still carried out. */
   end(): void {
     this.#ended = true;
     this.#cancelStall();
-    this.#order.drop();
+    this.#order.dropReads();
     for (const subscription of this.#subscriptions.values()) subscription.unsubscribe();
     this.#subscriptions.clear();
   }
 
-  /** Resolves when every request that was taken is answered. */
+  /** Resolves when every request that was taken is answered, however slow the client; takes no more. */
   drained(): Promise<void> {
+    this.#draining = true;
+    this.#order.release();
     return this.#order.whenIdle();
   }
 
@@ -123,6 +124,22 @@ export class Session {
   /** Whether frames are being left unread; such a client can't be seen to answer pings. */
   get paused(): boolean {
     return this.#paused;
+  }
+
+  #admitted(): boolean {
+    try {
+      if (this.#stillValid()) return true;
+      this.#wire.close(1008, "this token was revoked");
+    } catch (error) {
+      this.#broken("a token could not be looked up", error);
+    }
+    return false;
+  }
+
+  /** Trigger: what should never throw did. Outcome: this socket ends and the daemon lives on. */
+  #broken(what: string, error: unknown): void {
+    this.#options.log.error(what, errorFields(error));
+    this.#wire.close(1011, "something went wrong here; the log has it");
   }
 
   async #one(member: Member): Promise<string | null> {
@@ -207,7 +224,7 @@ export class Session {
   #send(text: string): void {
     if (this.#ended) return;
     this.#wire.send(text, () => this.#sent());
-    if (this.#slow || this.#wire.bufferedBytes <= SLOW_BYTES) return;
+    if (this.#slow || this.#draining || this.#wire.bufferedBytes <= SLOW_BYTES) return;
     this.#slow = true;
     this.#order.hold();
     this.#pause();

@@ -5,6 +5,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
+import { errorFields } from "../lib/log.ts";
 import { type Guard, SUBPROTOCOL } from "./guard.ts";
 import { refusalText } from "./http-text.ts";
 import { Session, type SessionOptions, type Wire } from "./session.ts";
@@ -15,6 +16,8 @@ export interface SocketDoorOptions extends SessionOptions {
   readonly pingMs?: number;
   /** Default 1,000. */
   readonly mostSockets?: number;
+  /** How long `close` waits for a client that takes nothing. Default 5,000. */
+  readonly closeMs?: number;
 }
 
 export interface SocketDoor {
@@ -33,7 +36,7 @@ const FRAME_BYTES = 1 << 20;
 
 /** Serve WebSockets on a server's upgrades to `/rpc`. */
 export function openSocketDoor(server: Server, options: SocketDoorOptions): SocketDoor {
-  const { guard, clock, log, notebook, pingMs = 30_000, mostSockets = 1000 } = options;
+  const { guard, clock, log, notebook, pingMs = 30_000, mostSockets = 1000, closeMs = 5000 } = options;
   const peers = new Set<Peer>();
   const sockets = new WebSocketServer({
     noServer: true,
@@ -46,6 +49,15 @@ export function openSocketDoor(server: Server, options: SocketDoorOptions): Sock
 
   const upgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     stream.on("error", (error) => log.debug("an upgrading connection broke", { error: error.message }));
+    try {
+      admit(request, stream, head);
+    } catch (error) {
+      log.error("a connection could not be judged", errorFields(error));
+      refuse(stream, 500, "Something went wrong here; the log has it.");
+    }
+  };
+
+  function admit(request: IncomingMessage, stream: Duplex, head: Buffer) {
     const admitted = guard(request, "token");
     if (admitted.kind === "refuse")
       return refuse(stream, admitted.status, admitted.message, admitted.headers);
@@ -59,7 +71,7 @@ export function openSocketDoor(server: Server, options: SocketDoorOptions): Sock
       const session = new Session(wireOf(socket), principal, stillValid, options);
       serve({ socket, session, answered: true });
     });
-  };
+  }
 
   function serve(peer: Peer): void {
     const { socket, session } = peer;
@@ -102,23 +114,23 @@ export function openSocketDoor(server: Server, options: SocketDoorOptions): Sock
       closing = true;
       cancelPing();
       stopState();
-      await Promise.all([...peers].map((peer) => end(peer)));
+      await Promise.all([...peers].map((peer) => end(peer, closeMs)));
       server.off("upgrade", upgrade);
     },
   };
 }
 
-/** Answer what was taken, then close; a peer that doesn't close in return is cut off after two seconds. */
-async function end({ socket, session }: Peer): Promise<void> {
+/** Answer what was taken, then close; a peer that keeps us waiting is cut off. */
+async function end({ socket, session }: Peer, closeMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  if (socket.readyState === WebSocket.CLOSED) return;
+  const cut = setTimeout(() => socket.terminate(), closeMs);
   socket.pause();
-  await session.drained();
+  await Promise.race([closed, session.drained()]);
   // Replies leave in the turn after the last task; the close frame goes behind them.
   await new Promise((resolve) => setImmediate(resolve));
-  if (socket.readyState === WebSocket.CLOSED) return;
-  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   socket.resume();
   socket.close(1001, "the daemon stops");
-  const cut = setTimeout(() => socket.terminate(), 2000);
   await closed;
   clearTimeout(cut);
 }

@@ -393,6 +393,65 @@ test("closing answers what was taken and then closes with 1001", async () => {
   await closed;
 });
 
+test("writes that were sent before the socket closed are carried out, behind reads too", async () => {
+  const opened = await openDoor();
+  door = opened;
+  const { notebook } = opened;
+  const letGo: (() => void)[] = [];
+  notebook.beforeWrite = () => new Promise((resolve) => letGo.push(resolve));
+  const one = await client(opened);
+  const note = (title: string) =>
+    `{"jsonrpc":"2.0","method":"notes.create","params":{"title":"${title}","content":""}}`;
+  one.socket.send(note("first"));
+  one.send("notes.list");
+  one.socket.send(note("second"));
+  await until("the first write", () => letGo.length === 1);
+  one.socket.close();
+  await one.closed;
+  await until("the socket to be gone", () => opened.sockets.size === 0);
+  letGo[0]?.();
+  await until("the second write", () => letGo.length === 2);
+  letGo[1]?.();
+  await until("both notes", () => notebook.notes.size === 2);
+});
+
+test("closing doesn't wait for a client that never reads", async () => {
+  const opened = await openDoor({ sockets: { closeMs: 100 } });
+  const one = await client(opened);
+  const { result } = await one.call("notes.create", { title: "big", content: "x".repeat(250_000) });
+  one.socket.pause();
+  for (let n = 0; n < 100; n++) one.send("notes.read", { note_id: result?.["note_id"] });
+  await until("requests to be taken", () => opened.notebook.seenCallers.length > 20);
+  await opened.close();
+  expect(opened.sockets.size).toBe(0);
+});
+
+test("a token store that can't be read ends the connection and not the daemon", async () => {
+  let broken = false;
+  const opened = await openDoor({
+    guard: {
+      authenticate: () => {
+        if (broken) throw new Error("unreadable");
+        return { kind: "person", name: "Ada", email: "ada@example.org" };
+      },
+    },
+  });
+  door = opened;
+  const one = await client(opened);
+  broken = true;
+  one.send("notes.summary");
+  expect(await one.closed).toBe(1011);
+  await expect(client(opened)).rejects.toThrow("500");
+  const answered = await fetch(`${opened.http}/rpc`, {
+    method: "POST",
+    headers: { authorization: "Bearer x" },
+    body: "{}",
+  });
+  expect(answered.status).toBe(500);
+  broken = false;
+  expect((await (await client(opened)).call("notes.summary")).result).toBeDefined();
+});
+
 test("an error that is no refusal shows a reference, and the log holds it with the cause", async () => {
   const notebook = new FakeNotebook();
   notebook.beforeWrite = async () => {
