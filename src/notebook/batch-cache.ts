@@ -4,11 +4,14 @@
  */
 import type { Batch } from "./log-reader.ts";
 
-const MAX_ITEMS = 4_096;
-
 export class BatchCache {
   readonly #entries = new Map<string, { batch: Promise<Batch | null>; weight: number }>();
+  readonly #maxItems: number;
   #weight = 0;
+
+  constructor(maxItems: number) {
+    this.#maxItems = maxItems;
+  }
 
   put(key: string, batch: Batch): void {
     this.#drop(key);
@@ -38,7 +41,7 @@ export class BatchCache {
     this.#entries.set(key, { batch, weight });
     this.#weight += weight;
     for (const oldest of this.#entries.keys()) {
-      if (this.#weight <= MAX_ITEMS || oldest === key) break;
+      if (this.#weight <= this.#maxItems || oldest === key) break;
       this.#drop(oldest);
     }
   }

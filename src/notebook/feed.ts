@@ -13,7 +13,7 @@ import type { NoteStore } from "../store/note-store.ts";
 import type { Told } from "./batch.ts";
 import { parseCursor } from "./cursor.ts";
 import type { Heads, Via } from "./heads.ts";
-import { LogReader, type Position } from "./log-reader.ts";
+import { type LogMemory, LogReader, type Position } from "./log-reader.ts";
 import type { ChangesPage, Listener, Subscription } from "./notebook.ts";
 import { observeTip } from "./observe-tip.ts";
 import { page } from "./replay.ts";
@@ -31,6 +31,7 @@ export interface FeedDeps {
   readonly index: Pick<NoteIndex, "fileAt" | "noteAt" | "holds" | "head" | "apply">;
   readonly heads: Heads;
   readonly warn: Warn;
+  readonly memory?: LogMemory;
 }
 
 export class Feed {

@@ -34,6 +34,15 @@ export interface LogSource extends BatchSource {
   readonly store: BatchSource["store"] & Pick<NoteStore, "isAncestor">;
   readonly index: BatchSource["index"] & Pick<NoteIndex, "holds">;
   readonly heads: Heads;
+  readonly memory?: LogMemory;
+}
+
+/** What a log keeps at hand; anything else is read again. */
+export interface LogMemory {
+  /** Own commits and what follows each, about 200 B a commit. Default 16,384. */
+  readonly commits: number;
+  /** Notes in batches, about 1 kB each. Default 4,096. */
+  readonly items: number;
 }
 
 /** Own commits read from history at a time. */
@@ -42,11 +51,13 @@ const STRETCH_COMMITS = 64;
 export class LogReader {
   readonly #source: LogSource;
   readonly #chain: OwnChain;
-  readonly #cache = new BatchCache();
+  readonly #cache: BatchCache;
 
   constructor(source: LogSource) {
+    const { commits, items } = source.memory ?? { commits: 16_384, items: 4_096 };
     this.#source = source;
-    this.#chain = new OwnChain(source.store);
+    this.#chain = new OwnChain(source.store, commits);
+    this.#cache = new BatchCache(items);
   }
 
   /** The position at the head. */

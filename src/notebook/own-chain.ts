@@ -8,9 +8,6 @@ import type { CommitId } from "../domain/note.ts";
 import type { NoteStore } from "../store/note-store.ts";
 import type { Heads, Move } from "./heads.ts";
 
-/** Commits remembered, about 200 B each. */
-const MAX_REMEMBERED = 16_384;
-
 export class OwnChain {
   readonly #store: Pick<NoteStore, "history" | "isAncestor">;
   /** Number of the move that a commit was made in. */
@@ -19,7 +16,7 @@ export class OwnChain {
   readonly #next = new Map<string, CommitId>();
   readonly #max: number;
 
-  constructor(store: Pick<NoteStore, "history" | "isAncestor">, maxRemembered = MAX_REMEMBERED) {
+  constructor(store: Pick<NoteStore, "history" | "isAncestor">, maxRemembered: number) {
     this.#store = store;
     this.#max = maxRemembered;
   }

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import type { NoteFilter } from "../../src/domain/filters.ts";
 import type { CommitId } from "../../src/domain/note.ts";
 import { BEGINNING } from "../../src/notebook/cursor.ts";
+import type { LogMemory } from "../../src/notebook/log-reader.ts";
 import type { Changed } from "../../src/notebook/notebook.ts";
 import { blobOf } from "../support/drafts.ts";
 import { type Files, feedBench, type Heard } from "../support/feed-bench.ts";
@@ -45,10 +46,13 @@ const Op = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant("page" as const), seed: fc.nat() }) },
 );
 
-test("every subscriber's stream and every page is the log", { timeout: 120_000 }, async () => {
+test.each([
+  ["with the usual memory", undefined],
+  ["with almost none, so that all is read again", { commits: 3, items: 3 }],
+])("every subscriber's stream and every page is the log, %s", { timeout: 120_000 }, async (_name, memory) => {
   await fc.assert(
     fc.asyncProperty(fc.array(Op, { minLength: 5, maxLength: 40 }), async (ops) => {
-      const world = await openWorld();
+      const world = await openWorld(memory);
       try {
         for (const op of ops) await world[op.kind](dice(op.seed));
         await world.checkEverything();
@@ -56,12 +60,12 @@ test("every subscriber's stream and every page is the log", { timeout: 120_000 }
         world.remove();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
 });
 
-async function openWorld() {
-  const bench = await feedBench();
+async function openWorld(memory: LogMemory | undefined) {
+  const bench = await feedBench(memory ? { memory } : {});
   const states = new Map<CommitId | null, State>([[null, new Map()]]);
   const batches: Fact[][] = [];
   const bytes: string[][] = [];

@@ -9,6 +9,7 @@ import { createNoteIndex, restoreNoteIndex } from "../../src/index/create.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { Feed } from "../../src/notebook/feed.ts";
 import { Heads, type Via } from "../../src/notebook/heads.ts";
+import type { LogMemory } from "../../src/notebook/log-reader.ts";
 import type { Changed, Listener, Subscription } from "../../src/notebook/notebook.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { blobOf, committed, message } from "./drafts.ts";
@@ -24,7 +25,7 @@ export interface Heard extends Subscription {
   readonly failures: { error: Error; cursor: string }[];
 }
 
-export async function feedBench({ maxMoves }: { maxMoves?: number } = {}) {
+export async function feedBench({ maxMoves, memory }: { maxMoves?: number; memory?: LogMemory } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "feed-"));
   const clock = fakeClock();
   const store = openMemoryStore({ now: clock.now });
@@ -48,7 +49,11 @@ export async function feedBench({ maxMoves }: { maxMoves?: number } = {}) {
     };
     const options = { file: join(folder, "heads"), clock: timers, warn };
     const heads = await Heads.open({ ...options, ...(maxMoves === undefined ? {} : { maxMoves }) });
-    return { life, heads, feed: await Feed.open({ store, index, heads, warn }) };
+    return {
+      life,
+      heads,
+      feed: await Feed.open({ store, index, heads, warn, ...(memory ? { memory } : {}) }),
+    };
   };
   let running = await start();
 
