@@ -40,7 +40,7 @@ export interface Context {
    * when none was sent. `invoke` sets it.
    */
   readonly requestHash: string | null;
-  /** Called once a write has taken its place in the notebook's queue; doors that keep an order ask for it. */
+  /** Called when a write has its place in the queue of writes; doors that keep an order ask for it. */
   readonly entered?: () => void;
 }
 

@@ -44,9 +44,7 @@ export async function write(change: Change, params: WriteParams, context: Contex
     idempotency:
       key !== undefined && context.requestHash !== null ? { key, hash: context.requestHash } : null,
   };
-  const written = context.notebook.write(request, context.caller);
-  context.entered?.();
-  return written;
+  return context.notebook.write(request, context.caller, context.entered);
 }
 
 function checkType(type: string, { notebook }: Context): void {

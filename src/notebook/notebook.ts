@@ -118,9 +118,10 @@ export type Moment = { readonly commit: CommitId | null; readonly atMs: number }
 export interface Notebook {
   /**
    * Carry out one change. Writes of all doors meet in one queue and are committed in groups.
+   * @param entered called when the change has its place in the queue: a write begun after that comes after it
    * @returns when the commit is durable and the index knows it
    */
-  write(request: WriteRequest, caller: Caller): Promise<WriteOutcome>;
+  write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
 
   /** @param at undefined: now, with a person's unsettled edit adopted first */
   read(id: string, caller: Caller, at?: string): Promise<NoteText>;

@@ -95,6 +95,8 @@ test("writes of one socket reach the notebook in their order, rights or not", as
   const one = await client(door);
   const { result } = await one.call("notes.create", { title: "a", content: "" });
   const note_id = result?.["note_id"];
+  door.notebook.beforeEntering = ({ change }) =>
+    new Promise((resolve) => (change.kind === "append" ? setImmediate(resolve) : resolve()));
   const last = [
     one.send("notes.append", { note_id, content: "1" }),
     one.send("notes.create", { title: "b", content: "" }),

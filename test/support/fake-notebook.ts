@@ -23,6 +23,8 @@ export class FakeNotebook implements Notebook {
   readonly requests: WriteRequest[] = [];
   readonly seenCallers: Caller[] = [];
   readonly types = NOTE_TYPES;
+  /** Runs before a write takes its place in the queue. */
+  beforeEntering: (request: WriteRequest) => Promise<void> = async () => {};
   /** Runs before a write takes effect, to hold it or make it fail. */
   beforeWrite: (request: WriteRequest) => Promise<void> = async () => {};
   /** Id of the next note created, when a test wants a certain one. */
@@ -34,8 +36,10 @@ export class FakeNotebook implements Notebook {
   #deleted = new Map<string, string>();
   #subscribers = new Set<FakeSubscription>();
 
-  async write(request: WriteRequest, caller: Caller): Promise<WriteOutcome> {
+  async write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome> {
+    await this.beforeEntering(request);
     this.requests.push(request);
+    entered?.();
     await this.beforeWrite(request);
     const remembered = request.idempotency ? this.#remembered.get(request.idempotency.key) : undefined;
     if (remembered) {
