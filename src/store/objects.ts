@@ -75,12 +75,13 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
 
   const inPacks = (id: ObjectId): RawObject | undefined => {
     for (const [index, pack] of packs.entries()) {
-      if (!pack.has(id)) continue;
+      const found = pack.read(id);
+      if (found === undefined) continue;
       if (index > 0) {
         packs.splice(index, 1);
         packs.unshift(pack);
       }
-      return pack.read(id);
+      return found;
     }
     return undefined;
   };

@@ -82,27 +82,39 @@ function openIdx(file: string): Idx {
   };
 }
 
-/** Reads ranges of one file through a small window. */
+/** Reads ranges of one file through a small window. What `range` returns holds until the next call. */
 function fileRanges(file: string) {
-  let kept: number | null = null;
+  let kept: { readonly fd: number; readonly size: number } | null = null;
   let window = Buffer.alloc(0);
   let windowAt = 0;
-  const load = (at: number, length: number) => {
-    const fd = kept ?? openSync(file, "r");
+  let room = Buffer.alloc(0);
+
+  const fill = (fd: number, size: number, wanted: number, length: number) => {
+    // Some before it too: who walks history reads a pack backwards.
+    const at = length >= WINDOW_BYTES ? wanted : Math.max(0, wanted - ((WINDOW_BYTES - length) >>> 1));
+    const needed = Math.max(0, Math.min(Math.max(length, WINDOW_BYTES), size - at));
+    if (room.length < needed || room.length > needed + WINDOW_BYTES) room = Buffer.allocUnsafe(needed);
+    let done = 0;
+    for (;;) {
+      const got = readSync(fd, room, done, needed - done, at + done);
+      done += got;
+      if (got === 0 || done === needed) break;
+    }
+    window = room.subarray(0, done);
+    windowAt = at;
+  };
+  const load = (wanted: number, length: number) => {
+    if (kept !== null) {
+      fill(kept.fd, kept.size, wanted, length);
+      return;
+    }
+    const fd = openSync(file, "r");
     try {
       const { size } = fstatSync(fd);
-      const buffer = Buffer.allocUnsafe(Math.max(0, Math.min(Math.max(length, WINDOW_BYTES), size - at)));
-      let done = 0;
-      for (;;) {
-        const got = readSync(fd, buffer, done, buffer.length - done, at + done);
-        done += got;
-        if (got === 0 || done === buffer.length) break;
-      }
-      window = buffer.subarray(0, done);
-      windowAt = at;
-      if (kept === null && size > KEEP_OPEN_BYTES) kept = fd;
+      fill(fd, size, wanted, length);
+      if (size > KEEP_OPEN_BYTES) kept = { fd, size };
     } finally {
-      if (fd !== kept) closeSync(fd);
+      if (kept === null) closeSync(fd);
     }
   };
   return {
@@ -112,7 +124,7 @@ function fileRanges(file: string) {
       return window.subarray(at - windowAt, at - windowAt + length);
     },
     close() {
-      if (kept !== null) closeSync(kept);
+      if (kept !== null) closeSync(kept.fd);
       kept = null;
       window = Buffer.alloc(0);
       windowAt = 0;
@@ -165,14 +177,16 @@ export function openPack(path: string, bases: DeltaBases): PackReader {
 
   const inflate = (at: number, size: number) => {
     const bound = size + (size >>> 8) + 64;
-    const bytes = inflateSync(file.range(at, bound), { maxOutputLength: Math.max(size, 1) });
+    const bytes = inflateSync(file.range(at, bound), {
+      // The default chunk of 16 KiB costs more than inflating a small object.
+      chunkSize: Math.max(size, 64),
+      maxOutputLength: Math.max(size, 1),
+    });
     if (bytes.length !== size) throw new Error("an object has not the size that its header says");
     return bytes;
   };
 
   const at = (offset: number): RawObject => {
-    const cached = bases.get(`${path}:${offset}`);
-    if (cached !== undefined) return cached;
     const head = file.range(offset, 64);
     let used = 0;
     const next = () => {
@@ -189,18 +203,27 @@ export function openPack(path: string, bases: DeltaBases): PackReader {
     }
     const type = TYPES[kind];
     if (type !== undefined) return { type, bytes: inflate(offset + used, size) };
-    const base = kind === OFS_DELTA ? at(offset - distance(next)) : refBase(kind, head, used);
+    const baseAt = kind === OFS_DELTA ? offset - distance(next) : offsetOfBase(kind, head, used);
     if (kind === REF_DELTA) used += 20;
-    const found = { type: base.type, bytes: applyDelta(base.bytes, inflate(offset + used, size)) };
-    bases.set(`${path}:${offset}`, found, found.bytes.length + 200);
+    const base = baseOf(baseAt);
+    return { type: base.type, bytes: applyDelta(base.bytes, inflate(offset + used, size)) };
+  };
+
+  /** Neighbours in history are deltas of one another: what is a base once will be again. */
+  const baseOf = (offset: number): RawObject => {
+    const key = `${path}:${offset}`;
+    const known = bases.get(key);
+    if (known !== undefined) return known;
+    const found = at(offset);
+    bases.set(key, found, found.bytes.length + 200);
     return found;
   };
 
-  const refBase = (kind: number, head: Buffer, used: number): RawObject => {
+  const offsetOfBase = (kind: number, head: Buffer, used: number): number => {
     if (kind !== REF_DELTA) throw new Error(`the pack holds an object of unknown kind ${kind}`);
     const index = idx.find(head.subarray(used, used + 20));
     if (index < 0) throw new Error("the base of a delta is missing");
-    return at(idx.offset(index));
+    return idx.offset(index);
   };
 
   return {
