@@ -1,0 +1,21 @@
+/** What the reconciler asks about a file's words, answered by the domain for one set of types. */
+import { mergeNotes } from "../domain/merge.ts";
+import { readNoteFile } from "../domain/note-file.ts";
+import type { NoteWords } from "./reconciler.ts";
+
+export function noteWords(types: ReadonlySet<string>): NoteWords {
+  return {
+    describe(path, bytes) {
+      const file = readNoteFile(path, bytes, types);
+      if (file.kind === "note") {
+        const { id, title, type } = file.fields;
+        return { id, title, type };
+      }
+      return { id: null, title: path.slice(path.lastIndexOf("/") + 1), type: "general" };
+    },
+    merge(_path, base, ours, theirs) {
+      const merge = mergeNotes(base, ours, theirs);
+      return merge.kind === "merged" ? merge.bytes : null;
+    },
+  };
+}

@@ -1,0 +1,263 @@
+/**
+ * Opening a notebook: one store, one index, one writer, one reconciler, one feed, wired to each other. After this
+ * nothing reaches around the notebook. Who chooses the options is main's business.
+ */
+import { join } from "node:path";
+import { NotesError } from "../domain/errors.ts";
+import type { Author } from "../domain/event.ts";
+import { parseAgentRef } from "../domain/identity.ts";
+import { blobIdOf } from "../domain/merge.ts";
+import type { RepoPath } from "../domain/note.ts";
+import type { NoteIndex } from "../index/note-index.ts";
+import { notesIndexJson } from "../index/notes-index-json.ts";
+import type { Warn } from "../lib/bus.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { NoteStore } from "../store/note-store.ts";
+import { BEGINNING, parseCursor } from "./cursor.ts";
+import { Feed } from "./feed.ts";
+import { createFollower } from "./follow.ts";
+import { Heads } from "./heads.ts";
+import { readHistory } from "./history.ts";
+import { createHousekeeping } from "./housekeeping.ts";
+import { resolveMoment } from "./moments.ts";
+import { noteWords } from "./note-words.ts";
+import type { Notebook } from "./notebook.ts";
+import { createPast } from "./past.ts";
+import { createGroupPlanner } from "./plan-group.ts";
+import { createReads } from "./reads.ts";
+import { createReconciler } from "./reconcile.ts";
+import type { Reconciler, ReconcileSettings } from "./reconciler.ts";
+import { openSeen } from "./seen.ts";
+import { watchState } from "./state-watch.ts";
+import { verifyNotebook } from "./verify.ts";
+import { createWriter } from "./writer.ts";
+
+export interface NotebookOptions {
+  readonly store: NoteStore;
+  /** From the checkpoint, or empty: brought level with the branch here. */
+  readonly index: NoteIndex;
+  /** An empty index with the same types and roots. */
+  readonly newIndex: () => NoteIndex;
+  /** `<gitdir>/notesd` */
+  readonly stateDir: string;
+  /** Where `notes_index.json` is written; null: nowhere. */
+  readonly notesIndexFile: string | null;
+  readonly types: Readonly<Record<string, { readonly priority: number }>>;
+  readonly limits: { readonly noteBytes: number; readonly waitingWrites: number };
+  readonly filenames: "id" | "id-slug";
+  readonly reconcile: ReconcileSettings;
+  /** Author of hand edits. */
+  readonly person: Author;
+  /** 32 bytes. */
+  readonly proofKey: Uint8Array;
+  readonly clock: Clock;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly warn: Warn;
+}
+
+export interface OpenedNotebook {
+  readonly notebook: Notebook;
+  /** What the disk door reports to. */
+  readonly disk: Pick<Reconciler, "hint" | "scanAll"> & {
+    /** HEAD, a branch, the Git index or an operation's state changed. */
+    headMoved(): Promise<void>;
+    /** Folders that hold notes, and how many notes there are. */
+    folders(): Iterable<string>;
+    noteCount(): number;
+  };
+  /** How the files are watched, once the door knows. */
+  setWatching(status: () => string): void;
+}
+
+/**
+ * Open a notebook: the index is brought level with the branch, so that reads are served at once. Hand edits
+ * enter with the disk door's first scan.
+ *
+ * @throws NotesError STORAGE history can't be read
+ * @cost a fold of what came after the checkpoint
+ */
+export async function openNotebook(options: NotebookOptions): Promise<OpenedNotebook> {
+  const { store, index, stateDir, clock, warn } = options;
+  const types: ReadonlySet<string> = new Set(Object.keys(options.types));
+  const nowMs = () => clock.now();
+  const levelAt = index.head;
+  await createFollower(store, index, async () => {}).catchUp();
+
+  const heads = await Heads.open({ file: join(stateDir, "heads"), clock, warn });
+  const feed = await Feed.open({ store, index, heads, warn });
+  const housekeeping = createHousekeeping(derivedFiles(options), clock, warn);
+  const follower = createFollower(store, index, async (move, changes) => {
+    await feed.live(move, changes);
+    housekeeping.touched();
+  });
+  const seen = openSeen({ file: join(stateDir, "seen.json"), clock, warn });
+  const moment: Notebook["moment"] = (text, caller) => resolveMoment({ store, seen, clock }, text, caller);
+  const stateWatch = await watchState({ store, clock, warn });
+
+  const writer = createWriter({
+    store,
+    index: () => index,
+    follower,
+    clock,
+    proofKey: options.proofKey,
+    maxWaiting: options.limits.waitingWrites,
+    planGroup: () =>
+      createGroupPlanner({
+        store,
+        index: () => index,
+        nowMs,
+        randomBytes: options.randomBytes,
+        types,
+        maxNoteBytes: options.limits.noteBytes,
+        filenames: options.filenames,
+        blobId: blobIdOf,
+      }),
+    settleEdits: (paths) => settleBefore(reconciler, paths),
+  });
+  const reconciler: Reconciler = createReconciler({
+    store,
+    index: () => index,
+    words: noteWords(types),
+    clock,
+    person: options.person,
+    settings: options.reconcile,
+    levelAt,
+    enqueue: writer.alone,
+    commitDrafts: writer.commitDrafts,
+    failed: (error) => warn("hand edits could not be committed", reasonOf(error)),
+  });
+  const reads = createReads({
+    store,
+    index,
+    types,
+    past: createPast(store, options.newIndex),
+    moment,
+    reconciler,
+    nowMs,
+  });
+  let watching = () => "starting";
+
+  const notebook: Notebook = {
+    types: options.types,
+    ...reads,
+    async write(request, caller) {
+      const { change } = request;
+      const path = change.kind === "create" ? null : (index.get(change.noteId)?.path ?? null);
+      // Paths of the index are checked ones.
+      if (path !== null) await settleBefore(reconciler, [path as RepoPath]);
+      const outcome = await writer.write(request, caller);
+      if (change.kind === "update" && !outcome.replayed) await store.dropConflicts(outcome.noteId);
+      seen.note(caller, index.head);
+      return outcome;
+    },
+    list: (query) => index.list({ ...query, nowMs: nowMs() }),
+    summary: (viewer) => index.summary(viewer, nowMs()),
+    history: (filter, limit, cursor) => readHistory({ store, index }, filter, limit, cursor),
+    async conflicts(noteId) {
+      const kept = await store.conflicts();
+      return noteId === undefined ? kept : kept.filter((conflict) => conflict.note_id === noteId);
+    },
+    async changes(since, limit, filter, caller) {
+      return feed.changes(await cursorOf(since, caller), limit, filter);
+    },
+    async subscribe(listener, filter, since, caller) {
+      return feed.subscribe(listener, filter, since === null ? null : await cursorOf(since, caller));
+    },
+    onState: (listener) => stateWatch.onState(listener),
+    moment,
+    agentFilter(value) {
+      const agent = parseAgentRef(value);
+      return agent === "all" ? "all" : [agent];
+    },
+    seen: (caller) => seen.note(caller, index.head),
+    settle: (paths, reason) => reconciler.settle(paths, reason, "person"),
+    verify: () => verifyNotebook({ store, index, newIndex: options.newIndex }),
+    async status() {
+      return {
+        branch: store.branch,
+        head: index.head,
+        state: await store.state(),
+        notes: index.size(),
+        quarantined: index.quarantined(),
+        duplicates: index.duplicates(),
+        pending: reconciler.pending(),
+        unsettled: reconciler.unsettled(),
+        reported: reconciler.reported(),
+        watching: watching(),
+      };
+    },
+    async close() {
+      await settleAtStop(reconciler, warn);
+      await reconciler.close();
+      await writer.drain();
+      stateWatch.stop();
+      await feed.close();
+      await seen.flush();
+      await housekeeping.flush();
+      await store.close();
+    },
+  };
+
+  async function cursorOf(since: string, caller: Parameters<Notebook["moment"]>[1]): Promise<string> {
+    if (parseCursor(since) !== null) return since;
+    const { commit } = await moment(since, caller);
+    return commit ?? BEGINNING;
+  }
+
+  return {
+    notebook,
+    disk: {
+      hint: reconciler.hint,
+      scanAll: reconciler.scanAll,
+      async headMoved() {
+        await writer.alone(() => follower.catchUp());
+        await stateWatch.look();
+        await reconciler.onHeadMoved();
+      },
+      folders: () =>
+        new Set(index.files().map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))))),
+      noteCount: () => index.files().length,
+    },
+    setWatching(status) {
+      watching = status;
+    },
+  };
+}
+
+function derivedFiles({ index, stateDir, notesIndexFile, clock }: NotebookOptions) {
+  const checkpoint = { path: join(stateDir, "checkpoint"), render: () => index.snapshot() };
+  if (notesIndexFile === null) return [checkpoint];
+  return [checkpoint, { path: notesIndexFile, render: () => notesIndexJson(index, clock.now()) }];
+}
+
+/**
+ * Commit a person's unsettled saves of these files before a door writes the note.
+ * @throws NotesError CONFLICT `data.reason` dirty_edit: the edit is staged, or waits for `notesd commit`
+ */
+async function settleBefore(reconciler: Reconciler, paths: readonly RepoPath[]): Promise<void> {
+  await reconciler.hint(paths);
+  const dirty = paths.filter((path) => reconciler.dirty(path));
+  if (dirty.length === 0) return;
+  await reconciler.settle(dirty);
+  const held = dirty.find((path) => reconciler.held(path) !== null);
+  if (held === undefined) return;
+  throw new NotesError(
+    "CONFLICT",
+    `${held} holds a person's edit that is not committed (${reconciler.held(held)}). It is committed by its owner's git commit, or by notesd commit.`,
+    { reason: "dirty_edit", path: held },
+  );
+}
+
+async function settleAtStop(reconciler: Reconciler, warn: Warn): Promise<void> {
+  try {
+    await reconciler.settle();
+  } catch (error) {
+    // Trigger: a merge under way or a full disk. Why: the edits are safe on disk. Outcome: the next start adopts them.
+    warn("hand edits stay uncommitted until the next start", reasonOf(error));
+  }
+}
+
+function reasonOf(error: unknown) {
+  const why = error instanceof Error ? error.message : String(error);
+  return { trigger: "hand edits", why, outcome: "they are safe in the working tree and tried again" };
+}

@@ -1,0 +1,118 @@
+/**
+ * Reading notes: as they are now, a person's unsettled save included, or as they were at a commit. Nothing here
+ * writes; settling an edit first is the reconciler's work.
+ */
+import { NotesError } from "../domain/errors.ts";
+import type { BlobId, NoteId, NoteMetadata, RepoPath } from "../domain/note.ts";
+import { readNoteFile } from "../domain/note-file.ts";
+import type { Caller } from "../domain/principal.ts";
+import type { NoteIndex, SearchQuery, SearchRow } from "../index/note-index.ts";
+import type { NoteStore } from "../store/note-store.ts";
+import { requireNote } from "./find-note.ts";
+import { lastClean } from "./last-clean.ts";
+import type { Moment, NoteText } from "./notebook.ts";
+import type { Reconciler } from "./reconciler.ts";
+
+export interface ReadsDeps {
+  readonly store: Pick<NoteStore, "readBlob" | "conflicts">;
+  readonly index: NoteIndex;
+  readonly types: ReadonlySet<string>;
+  readonly past: (commit: NonNullable<Moment["commit"]>) => Promise<NoteIndex>;
+  readonly moment: (text: string, caller: Caller) => Promise<Moment>;
+  readonly reconciler: Pick<Reconciler, "hint" | "dirty" | "settle">;
+  readonly nowMs: () => number;
+}
+
+export interface Reads {
+  read(id: string, caller: Caller, at?: string): Promise<NoteText>;
+  search(
+    query: Omit<SearchQuery, "nowMs"> & { readonly at?: string },
+    caller: Caller,
+  ): Promise<{ rows: readonly SearchRow[]; total: number }>;
+  blobText(id: BlobId): Promise<string>;
+}
+
+export function createReads(deps: ReadsDeps): Reads {
+  const { index, reconciler } = deps;
+
+  /** The index as of a moment. @throws NotesError NOT_FOUND the notebook had no commit then */
+  async function asOf(at: string, caller: Caller): Promise<{ index: NoteIndex; atMs: number }> {
+    const { commit, atMs } = await deps.moment(at, caller);
+    if (commit === null) {
+      throw new NotesError("NOT_FOUND", `The notebook had no commit at ${at} yet. Name a later moment.`, {
+        at,
+      });
+    }
+    return { index: await deps.past(commit), atMs };
+  }
+
+  function textOf(from: NoteIndex, note: NoteMetadata): string {
+    // An index gives the ids it knows.
+    const id = note.note_id as NoteId;
+    const quarantined = from.quarantine(id);
+    if (quarantined !== null) {
+      const { path, line, reason } = quarantined;
+      throw new NotesError(
+        "INVALID_NOTE",
+        `${path}${line === null ? "" : `, line ${line}`} can't be read as a note: ${reason}. Correct the file by hand and save it.`,
+        { path, line, reason },
+      );
+    }
+    const content = from.content(id);
+    if (content === null) throw new NotesError("INTERNAL", `The text of ${id} is not in the index.`);
+    return content;
+  }
+
+  /** Commit a person's save of this note first, when one waits. @returns whether one still waits */
+  async function settleFirst(path: RepoPath): Promise<boolean> {
+    await reconciler.hint([path]);
+    if (!reconciler.dirty(path)) return false;
+    try {
+      await reconciler.settle([path]);
+    } catch (error) {
+      // Trigger: a merge or a full disk. Why: reads go on whatever happens. Outcome: the tip is served, dirty.
+      if (!(error instanceof NotesError) || (error.code !== "REPO_BUSY" && error.code !== "STORAGE"))
+        throw error;
+    }
+    return reconciler.dirty(path);
+  }
+
+  async function readNow(id: string): Promise<NoteText> {
+    const before = index.get(id);
+    // Paths of the index are checked ones.
+    const dirty = before !== null && (await settleFirst(before.path as RepoPath));
+    const metadata = requireNote(index, id, deps.nowMs());
+    const noteId = metadata.note_id as NoteId;
+    const present = textOf(index, metadata);
+    const clean = await lastClean(noteId, present, index, (revision) => bodyOf(metadata.path, revision));
+    const kept = await deps.store.conflicts();
+    return {
+      metadata,
+      content: clean?.text ?? present,
+      dirty,
+      conflicted: clean !== null || kept.some((conflict) => conflict.note_id === noteId),
+    };
+  }
+
+  async function bodyOf(path: string, revision: BlobId): Promise<string> {
+    const file = readNoteFile(path, await deps.store.readBlob(revision), deps.types);
+    return file.kind === "note" ? file.body : file.text;
+  }
+
+  return {
+    async read(id, caller, at) {
+      if (at === undefined) return readNow(id);
+      const past = await asOf(at, caller);
+      const metadata = requireNote(past.index, id, past.atMs);
+      return { metadata, content: textOf(past.index, metadata), dirty: false, conflicted: false };
+    },
+    async search({ at, ...query }, caller) {
+      if (at === undefined) return index.search({ ...query, nowMs: deps.nowMs() });
+      const past = await asOf(at, caller);
+      return past.index.search({ ...query, nowMs: past.atMs });
+    },
+    async blobText(id) {
+      return new TextDecoder().decode(await deps.store.readBlob(id));
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Change } from "../../src/domain/change.ts";
+import type { NoteId } from "../../src/domain/note.ts";
+import type { Caller } from "../../src/domain/principal.ts";
+import type { WriteOutcome } from "../../src/notebook/notebook.ts";
+import { agent, openTestNotebook, PERSON, type TestNotebook } from "../support/open-notebook.ts";
+
+let opened: TestNotebook;
+beforeEach(async () => {
+  opened = await openTestNotebook();
+});
+afterEach(() => opened.dispose());
+
+const create = (title: string, content = "text"): Change => ({
+  kind: "create",
+  title,
+  content,
+  noteType: "general",
+  tags: [],
+  extra: {},
+  pinned: false,
+  expiresInHours: null,
+  folder: null,
+});
+const update = (noteId: NoteId, content: string): Change => ({
+  kind: "update",
+  noteId,
+  content,
+  onConflict: "fail",
+});
+
+function write(
+  change: Change,
+  caller: Caller = PERSON,
+  key?: string,
+  hash = "a".repeat(64),
+): Promise<WriteOutcome> {
+  return opened.notebook.write(
+    { change, reason: null, idempotency: key === undefined ? null : { key, hash } },
+    caller,
+  );
+}
+
+const code = (name: string) => expect.objectContaining({ code: name });
+
+describe("a write", () => {
+  test("is one commit, is read back at once, and says who made it", async () => {
+    const made = await write(create("First", "hello"), agent("planner"));
+    const read = await opened.notebook.read(made.noteId, PERSON);
+    expect(read).toMatchObject({
+      content: "hello",
+      metadata: { title: "First", agent_name: "planner", trust: "agent", revision: made.revision },
+    });
+    expect(await opened.store.tip()).toBe(made.commit);
+  });
+
+  test("that changes nothing makes no commit and says so", async () => {
+    const made = await write(create("First", "hello"));
+    const again = await write(update(made.noteId, "hello"));
+    expect(again).toMatchObject({ changed: false, commit: made.commit, revision: made.revision });
+    expect(await opened.store.tip()).toBe(made.commit);
+  });
+
+  test("of many at once on one note chains: each is a commit and the last one wins", async () => {
+    const made = await write(create("Counter", "0"));
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => write(update(made.noteId, `${i + 1}`))),
+    );
+    expect(new Set(all.map(({ commit }) => commit)).size).toBe(40);
+    expect((await opened.notebook.read(made.noteId, PERSON)).content).toBe("40");
+    const { items } = await opened.notebook.history({ noteId: made.noteId }, 100, null);
+    expect(items.map(({ action }) => action)).toEqual([
+      ...Array.from({ length: 40 }, () => "update"),
+      "create",
+    ]);
+  });
+
+  test("to a note that an earlier write of the same group deletes is NOT_FOUND", async () => {
+    const made = await write(create("Short-lived"));
+    const results = await Promise.allSettled([
+      write({ kind: "delete", noteId: made.noteId }),
+      write(update(made.noteId, "x")),
+    ]);
+    expect(results).toMatchObject([
+      { status: "fulfilled" },
+      { status: "rejected", reason: { code: "NOT_FOUND" } },
+    ]);
+  });
+
+  test("of 300 creates at once gives 300 ids and puts at most 128 notes into a folder", async () => {
+    const all = await Promise.all(Array.from({ length: 300 }, (_, i) => write(create(`Note ${i}`))));
+    expect(new Set(all.map(({ noteId }) => noteId)).size).toBe(300);
+    const folders = new Map<string, number>();
+    for (const { path } of all) {
+      const folder = String(path).slice(0, String(path).lastIndexOf("/"));
+      folders.set(folder, (folders.get(folder) ?? 0) + 1);
+    }
+    expect([...folders.values()].sort((a, b) => b - a)).toEqual([128, 128, 44]);
+  });
+
+  test("on an old revision is a conflict with the merged text, which one call then sends", async () => {
+    const made = await write(create("Plan", "one\n\ntwo\n\nthree"));
+    await write(update(made.noteId, "ONE\n\ntwo\n\nthree"));
+    const late: Change = {
+      ...update(made.noteId, "one\n\ntwo\n\nTHREE"),
+      ifRevision: String(made.revision),
+    } as Change;
+    const error = await write(late).catch((e) => e);
+    expect(error).toMatchObject({ code: "CONFLICT", data: { merged: "ONE\n\ntwo\n\nTHREE" } });
+    const mended = { ...update(made.noteId, error.data.merged), ifRevision: error.data.revision } as Change;
+    expect(await write(mended)).toMatchObject({ changed: true });
+    expect((await opened.notebook.read(made.noteId, PERSON)).content).toBe("ONE\n\ntwo\n\nTHREE");
+  });
+});
+
+describe("an idempotency key", () => {
+  test("takes effect once, also after a restart", async () => {
+    const first = await write(create("Once"), PERSON, "k1");
+    expect(await write(create("Once"), PERSON, "k1")).toMatchObject({ noteId: first.noteId, replayed: true });
+    opened = await opened.reopen();
+    expect(await write(create("Once"), PERSON, "k1")).toMatchObject({
+      noteId: first.noteId,
+      commit: first.commit,
+      revision: first.revision,
+      replayed: true,
+    });
+  });
+
+  test("joins a repeat that is in flight", async () => {
+    const [a, b] = await Promise.all([
+      write(create("Once"), PERSON, "k"),
+      write(create("Once"), PERSON, "k"),
+    ]);
+    expect(a.noteId).toBe(b.noteId);
+    expect(
+      opened.notebook.list({ filter: {}, viewer: { kind: "person" }, limit: 10, cursor: null }).total,
+    ).toBe(1);
+  });
+
+  test("with other parameters is a mismatch, also in flight", async () => {
+    const both = await Promise.allSettled([
+      write(create("Once"), PERSON, "k"),
+      write(create("Other"), PERSON, "k", "b".repeat(64)),
+    ]);
+    expect(both).toMatchObject([{ status: "fulfilled" }, { reason: code("IDEMPOTENCY_MISMATCH") }]);
+    await expect(write(create("Other"), PERSON, "k", "b".repeat(64))).rejects.toEqual(
+      code("IDEMPOTENCY_MISMATCH"),
+    );
+  });
+
+  test("is the principal's own: two agents may use the same", async () => {
+    const a = await write(create("A"), agent("a"), "k");
+    const b = await write(create("B"), agent("b"), "k");
+    expect(a.noteId).not.toBe(b.noteId);
+  });
+
+  test("of a write that changes nothing is remembered in an empty commit", async () => {
+    const made = await write(create("Same", "x"));
+    const same = await write(update(made.noteId, "x"), PERSON, "k");
+    expect(same).toMatchObject({ changed: false, revision: made.revision });
+    expect(same.commit).not.toBe(made.commit);
+    expect(await write(update(made.noteId, "x"), PERSON, "k")).toMatchObject({
+      replayed: true,
+      commit: same.commit,
+    });
+  });
+
+  test("of a failed write is not remembered", async () => {
+    const change = update("note_20260101_000000_aaaaaa" as NoteId, "x");
+    await expect(write(change, PERSON, "k")).rejects.toEqual(code("NOT_FOUND"));
+    await expect(write(create("Now"), PERSON, "k", "b".repeat(64))).resolves.toMatchObject({
+      replayed: false,
+    });
+  });
+});
+
+describe("a person's save", () => {
+  test("is committed before a door reads or writes the note", async () => {
+    const made = await write(create("Shared", "from the agent"));
+    const text = opened.store.person.text(String(made.path)) ?? "";
+    opened.store.person.save(String(made.path), text.replace("from the agent", "from the person"));
+    expect((await opened.notebook.read(made.noteId, PERSON)).content).toBe("from the person");
+
+    opened.store.person.save(String(made.path), text.replace("from the agent", "from the person again"));
+    await write({ kind: "append", noteId: made.noteId, content: "from the agent" });
+    expect((await opened.notebook.read(made.noteId, PERSON)).content).toBe(
+      "from the person again\nfrom the agent",
+    );
+    const { items } = await opened.notebook.history({ noteId: made.noteId }, 10, null);
+    expect(items.map(({ action, source }) => [action, source])).toEqual([
+      ["append", "api"],
+      ["update", "disk"],
+      ["update", "disk"],
+      ["create", "api"],
+    ]);
+  });
+});
+
+describe("what happened elsewhere", () => {
+  test("a commit of a person's own below a write is folded with it", async () => {
+    const made = await write(create("First"));
+    opened.store.person.commit({ "notes/own.md": "# Own\n\nby hand\n" });
+    const second = await write(create("Second"));
+    const titles = opened.notebook
+      .list({ filter: {}, viewer: { kind: "person" }, limit: 10, cursor: null })
+      .items.map(({ title }) => title);
+    expect(titles.sort()).toEqual(["First", "Own", "Second"]);
+    expect(await opened.notebook.verify()).toMatchObject({ equal: true });
+    expect(second.commit).not.toBe(made.commit);
+  });
+
+  test("the notebook can be read as it was", async () => {
+    const made = await write(create("Old title", "old"));
+    await write(update(made.noteId, "new"));
+    expect((await opened.notebook.read(made.noteId, PERSON, made.commit)).content).toBe("old");
+    expect((await opened.notebook.read(made.noteId, PERSON)).content).toBe("new");
+  });
+});
+
+test("after close no write is taken, and what was accepted is done", async () => {
+  const pending = write(create("Accepted"));
+  await Promise.all([pending, opened.notebook.close()]);
+  await expect(write(create("Late"))).rejects.toEqual(code("OVERLOADED"));
+});

@@ -1,0 +1,83 @@
+/** A whole notebook over a store in memory, with the time and the random bytes of a test. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { agentIdOf } from "../../src/domain/identity.ts";
+import { NOTE_TYPES } from "../../src/domain/note.ts";
+import type { Caller } from "../../src/domain/principal.ts";
+import { createNoteIndex } from "../../src/index/create.ts";
+import { type Clock, systemClock } from "../../src/lib/clock.ts";
+import { type OpenedNotebook, openNotebook } from "../../src/notebook/open.ts";
+import { type MemoryStore, openMemoryStore } from "../../src/store/memory-store.ts";
+
+export const PERSON: Caller = {
+  principal: { kind: "person", name: "Pat", email: "pat@example.com" },
+  session: null,
+  task: null,
+};
+
+export const agent = (name: string): Caller => ({
+  principal: { kind: "agent", name, agentId: agentIdOf(name), readOnly: false, mcp: false },
+  session: null,
+  task: null,
+});
+
+export interface TestNotebook extends OpenedNotebook {
+  readonly store: MemoryStore;
+  readonly stateDir: string;
+  /** Close and remove its files. */
+  dispose(): Promise<void>;
+  /** Close and open again on the same store and state, with an empty index. */
+  reopen(): Promise<TestNotebook>;
+}
+
+export interface TestNotebookOptions {
+  readonly clock?: Clock;
+  readonly commit?: "auto" | "manual";
+  readonly store?: MemoryStore;
+  readonly stateDir?: string;
+}
+
+let seed = 0;
+function randomBytes(count: number): Uint8Array {
+  return Uint8Array.from({ length: count }, () => {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    return seed >>> 24;
+  });
+}
+
+export async function openTestNotebook(options: TestNotebookOptions = {}): Promise<TestNotebook> {
+  const { clock = systemClock, commit = "auto" } = options;
+  const proofKey = new Uint8Array(32);
+  const store = options.store ?? openMemoryStore({ proofKey, now: () => clock.now() });
+  const stateDir = options.stateDir ?? mkdtempSync(join(tmpdir(), "notesd-notebook-"));
+  const opened = await openNotebook({
+    store,
+    index: createNoteIndex(),
+    newIndex: () => createNoteIndex(),
+    stateDir,
+    notesIndexFile: null,
+    types: NOTE_TYPES,
+    limits: { noteBytes: 256 * 1024, waitingWrites: 10_000 },
+    filenames: "id",
+    reconcile: { quiet_ms: 20, max_wait_ms: 200, commit },
+    person: { name: "Pat", email: "pat@example.com" },
+    proofKey,
+    clock,
+    randomBytes,
+    warn: (message, fields) => console.error(message, fields),
+  });
+  return {
+    ...opened,
+    store,
+    stateDir,
+    async dispose() {
+      await opened.notebook.close();
+      rmSync(stateDir, { recursive: true, force: true });
+    },
+    async reopen() {
+      await opened.notebook.close();
+      return openTestNotebook({ ...options, store, stateDir });
+    },
+  };
+}
