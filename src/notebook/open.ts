@@ -140,12 +140,12 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const notebook: Notebook = {
     types: options.types,
     ...reads,
-    async write(request, caller) {
+    async write(request, caller, entered) {
       const { change } = request;
       const path = change.kind === "create" ? null : (index.get(change.noteId)?.path ?? null);
       // Paths of the index are checked ones.
       if (path !== null) await settleBefore(reconciler, [path as RepoPath]);
-      const outcome = await writer.write(request, caller);
+      const outcome = await writer.write(request, caller, entered);
       if (change.kind === "update" && !outcome.replayed) await store.dropConflicts(outcome.noteId);
       seen.note(caller, index.head);
       return outcome;

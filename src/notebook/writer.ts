@@ -47,7 +47,8 @@ export interface WriterDeps {
 }
 
 export interface Writer {
-  write(request: WriteRequest, caller: Caller): Promise<WriteOutcome>;
+  /** @param entered called when the change has its place in the queue */
+  write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
   /** Run a job alone between groups. */
   alone<T>(job: () => Promise<T>): Promise<T>;
   /** Commit drafts and fold them. Inside a job only. */
@@ -160,17 +161,23 @@ export function createWriter(deps: WriterDeps): Writer {
   return {
     alone: queue.alone,
     commitDrafts,
-    async write(request, caller) {
-      if (request.idempotency === null) return enqueue(request, caller, null);
+    async write(request, caller, entered) {
+      if (request.idempotency === null) {
+        const outcome = enqueue(request, caller, null);
+        entered?.();
+        return outcome;
+      }
       const { key, hash } = request.idempotency;
       const remembered = requestKey(deps.proofKey, caller.principal, key);
       const first = inFlight.get(remembered);
       if (first !== undefined) {
         if (first.hash !== hash) throw mismatch();
+        entered?.();
         return first.outcome;
       }
       const outcome = enqueue(request, caller, remembered);
       inFlight.set(remembered, { hash, outcome });
+      entered?.();
       try {
         return await outcome;
       } finally {
