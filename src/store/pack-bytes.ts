@@ -95,6 +95,18 @@ export function editDelta({ baseLength, at, removed, inserted }: ObjectEdit): Bu
   return Buffer.from(out);
 }
 
+/** Small windows for small objects: setting up the default one costs more than the work. */
+function compress(content: Uint8Array, isDelta: boolean): Buffer {
+  const windowBits = Math.max(9, Math.min(15, 32 - Math.clz32(content.length)));
+  return deflateSync(content, {
+    // A delta is mostly ids, which don't shrink.
+    level: isDelta ? 0 : 1,
+    windowBits,
+    memLevel: Math.max(1, windowBits - 7),
+    chunkSize: content.length + 64,
+  });
+}
+
 function idxOf(entries: readonly Entry[], packChecksum: Buffer): Buffer {
   const sorted = entries
     .map((entry) => ({ entry, id: Buffer.from(entry.id, "hex") }))
@@ -129,7 +141,7 @@ export function packBuilder(): PackBuilder {
 
   const push = (id: ObjectId, head: number[], content: Uint8Array, depth: number) => {
     const header = Buffer.from(head);
-    const body = deflateSync(content, { level: 1 });
+    const body = compress(content, depth > 0);
     const entry = { id, offset, crc: crc32(body, crc32(header)), depth };
     chunks.push(header, body);
     offset += header.length + body.length;

@@ -43,6 +43,8 @@ interface Loaded {
   id: ObjectId | null;
   /** Id and length as last written or read. */
   base: { readonly id: ObjectId; readonly length: number } | null;
+  /** Bytes of memory it was counted with. */
+  cost: number;
 }
 
 export interface TreeChainSettings {
@@ -53,6 +55,9 @@ export interface TreeChainSettings {
 const FOLDER = "40000";
 /** Memory of one entry's key and offset, roughly. */
 const ENTRY_OVERHEAD_BYTES = 80;
+const costOf = (node: TreeNode) => node.length + node.count * ENTRY_OVERHEAD_BYTES;
+const depth = (folder: string) => (folder === "" ? 0 : folder.split("/").length);
+const deepestFirst = (a: string, b: string) => depth(b) - depth(a) || (a < b ? -1 : 1);
 const isRegular = (entry: TreeEntry) => entry.mode.startsWith("100");
 const raw = (text: string) => Buffer.from(text).toString("latin1");
 const parentOf = (folder: string) => folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
@@ -74,10 +79,24 @@ export function treeChain(
   const loaded = new Map<string, Loaded>();
   let undo: { readonly path: string; readonly before: TreeEntry | null }[] = [];
   let root: ObjectId | null = null;
+  /** Folders with unwritten changes. */
+  const changed = new Set<string>();
+  let heldBytes = 0;
+
+  const keep = (folder: string, one: Loaded) => {
+    heldBytes += one.cost;
+    loaded.set(folder, one);
+  };
+  const drop = (folder: string) => {
+    heldBytes -= loaded.get(folder)?.cost ?? 0;
+    loaded.delete(folder);
+    changed.delete(folder);
+  };
 
   const fresh = (id: ObjectId | null): Loaded => {
     const node = treeNode(id === null ? Buffer.alloc(0) : readTree(id));
-    return { node, id, base: id === null ? null : { id, length: node.length } };
+    const base = id === null ? null : { id, length: node.length };
+    return { node, id, base, cost: costOf(node) };
   };
 
   /** A folder above is always used later than those below it, so that it is never dropped before them. */
@@ -108,7 +127,7 @@ export function treeChain(
       id = entry.id;
     }
     const made = fresh(id);
-    loaded.set(folder, made);
+    keep(folder, made);
     use(folder);
     return made;
   };
@@ -126,6 +145,7 @@ export function treeChain(
     for (let at = folder; ; at = parentOf(at)) {
       const one = loaded.get(at);
       if (one !== undefined) one.id = null;
+      changed.add(at);
       if (at === "") return;
     }
   };
@@ -136,7 +156,7 @@ export function treeChain(
     if (found !== null) return found;
     const parent = demand(parentOf(folder));
     const made = fresh(null);
-    loaded.set(folder, made);
+    keep(folder, made);
     use(folder);
     // The id is filled in by write; until then the entry only holds the place.
     parent.node.put(folder.slice(folder.lastIndexOf("/") + 1), { mode: FOLDER, id: "0".repeat(40) });
@@ -155,18 +175,14 @@ export function treeChain(
     found.node.remove(name);
     touch(folder);
     if (found.node.count > 0 || folder === "") return;
-    loaded.delete(folder);
+    drop(folder);
     apply(folder, null);
   };
 
   const trim = () => {
-    const cost = ({ node }: Loaded) => node.length + node.count * ENTRY_OVERHEAD_BYTES;
-    let bytes = 0;
-    for (const one of loaded.values()) bytes += cost(one);
-    for (const [folder, one] of loaded) {
-      if (bytes <= maxBytes) return;
-      bytes -= cost(one);
-      loaded.delete(folder);
+    for (const folder of loaded.keys()) {
+      if (heldBytes <= maxBytes) return;
+      drop(folder);
     }
   };
 
@@ -177,11 +193,13 @@ export function treeChain(
       if (next !== null && next === current?.id) return;
       const old = [...loaded].sort(([a], [b]) => (a < b ? -1 : 1));
       loaded.clear();
+      changed.clear();
+      heldBytes = 0;
       root = next;
       // From the top down: what the new tree names by the same id is taken over, else read.
       for (const [folder, one] of old) {
         const id = folder === "" ? root : namedIn(loaded, folder);
-        if (id !== null) loaded.set(folder, id === one.id ? one : fresh(id));
+        if (id !== null) keep(folder, id === one.id ? one : fresh(id));
       }
       for (const [folder] of old.reverse()) if (loaded.has(folder)) use(folder);
     },
@@ -215,22 +233,25 @@ export function treeChain(
     write(emit) {
       undo = [];
       demand("");
-      const changed = [...loaded].filter(([, one]) => one.id === null);
-      const depth = (folder: string) => (folder === "" ? -1 : folder.split("/").length);
-      for (const [folder, one] of changed.sort(([a], [b]) => depth(b) - depth(a) || (a < b ? -1 : 1))) {
+      if (root === null) touch("");
+      for (const folder of [...changed].sort(deepestFirst)) {
+        const one = loaded.get(folder);
+        if (one === undefined) throw new Error("a changed folder was dropped");
         const bytes = one.node.bytes();
         const id = hashObject("tree", bytes);
         if (id !== one.base?.id) emit({ id, bytes, ...editOf(one) });
         one.node.markWritten();
         one.id = id;
         one.base = { id, length: bytes.length };
+        heldBytes += costOf(one.node) - one.cost;
+        one.cost = costOf(one.node);
         if (folder === "") root = id;
         else loaded.get(parentOf(folder))?.node.put(split(folder).name, { mode: FOLDER, id });
       }
+      changed.clear();
       trim();
-      const top = loaded.get("")?.id ?? root;
-      if (top === null) throw new Error("the root tree was not written");
-      return top;
+      if (root === null) throw new Error("the root tree was not written");
+      return root;
     },
   };
 }
