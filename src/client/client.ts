@@ -7,7 +7,7 @@ import { parameterNames } from "../actions/issues.ts";
 import { registry } from "../actions/registry.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { Clock } from "../lib/clock.ts";
-import { type Address, addressOf, exchange } from "./discover.ts";
+import { type Address, addressOf, exchangeGiven } from "./discover.ts";
 import { findRepository, repoInConfig } from "./find-repository.ts";
 import { Link, type LinkState } from "./link.ts";
 import { OpenSubscription, type Subscription, type SubscriptionHandlers } from "./subscription.ts";
@@ -120,7 +120,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
     }
   }
 
-  async function callAny(method: string, given: Readonly<Record<string, unknown>>): Promise<unknown> {
+  async function callAny(method: string, given: Params = {}): Promise<unknown> {
     const params = withKey(method, given);
     const startedMs = clock.now();
     for (;;) {
@@ -176,7 +176,7 @@ async function locator(options: ConnectOptions): Promise<(fresh: boolean) => Pro
     let made: string | null = null;
     return async (fresh) => {
       if (agent === null) return given;
-      if (made === null || fresh) made = await exchange(given, agent);
+      if (made === null || fresh) made = await exchangeGiven(given, agent);
       return { url: given.url, token: made };
     };
   }
@@ -187,7 +187,7 @@ async function locator(options: ConnectOptions): Promise<(fresh: boolean) => Pro
     if (!token) return address;
     return {
       url: address.url,
-      token: agent === null ? token : await exchange({ url: address.url, token }, agent),
+      token: agent === null ? token : await exchangeGiven({ url: address.url, token }, agent),
     };
   };
 }

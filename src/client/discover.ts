@@ -72,6 +72,9 @@ export async function runningDaemon(place: GitPlace): Promise<DaemonFile> {
   );
 }
 
+/** `data.reason` of the FORBIDDEN that a revoked agent's name gets from `agent.token`. */
+export const REVOKED = "agent_revoked";
+
 export interface Address {
   /** `http://HOST:PORT` */
   readonly url: string;
@@ -96,16 +99,24 @@ export async function addressOf(place: GitPlace, agent: string | null, fresh = f
   return { url, token: made };
 }
 
-/**
- * An agent's token for a person's. A token that is an agent's already is returned as it is: it says who
- * calls, and no name given beside it changes that.
- */
+/** An agent's token for a person's. @throws NotesError FORBIDDEN the token is no person's, or the agent was revoked */
 export async function exchange({ url, token }: Address, agent: string): Promise<string> {
+  const made = await callOverHttp(url, token, "agent.token", { name: agent });
+  return z.object({ token: z.string() }).parse(made).token;
+}
+
+/**
+ * As `exchange` for a token that somebody gave: one that is an agent's already is returned as it is. It says
+ * who calls, and no name given beside it changes that.
+ */
+export async function exchangeGiven(address: Address, agent: string): Promise<string> {
   try {
-    const made = await callOverHttp(url, token, "agent.token", { name: agent });
-    return z.object({ token: z.string() }).parse(made).token;
+    return await exchange(address, agent);
   } catch (error) {
-    if (error instanceof NotesError && error.code === "FORBIDDEN") return token;
+    const isAgents =
+      error instanceof NotesError && error.code === "FORBIDDEN" && error.data["reason"] !== REVOKED;
+    // Never for a revoked agent: its name would then write as the person.
+    if (isAgents) return address.token;
     throw error;
   }
 }

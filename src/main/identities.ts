@@ -7,6 +7,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { REVOKED } from "../client/discover.ts";
 import { NotesError } from "../domain/errors.ts";
 import { agentIdOf, foldAgentName, parseAgentName, parseAgentRef } from "../domain/identity.ts";
 import type { Agent, Person, Principal } from "../domain/principal.ts";
@@ -27,11 +28,22 @@ export interface AddedAgent {
   readonly token: string;
 }
 
+export interface AgentRequest {
+  readonly name: string;
+  readonly mcp: boolean;
+  readonly readOnly: boolean;
+}
+
 export interface Identities {
   /** Who a token is; null for no one's. Changes by other processes are seen at once. @cost two stat calls */
   authenticate(token: string): Principal | null;
-  /** Make or find an agent and a further token of it. @throws NotesError INVALID_PARAMS, CONFLICT (clash of ids) */
-  addAgent(request: { name: string; mcp: boolean; readOnly: boolean }): AddedAgent;
+  /**
+   * Make or find an agent and a further token of it. A revoked one comes back.
+   * @throws NotesError INVALID_PARAMS, CONFLICT (clash of ids)
+   */
+  addAgent(request: AgentRequest): AddedAgent;
+  /** As `addAgent` for a use of the name alone. @throws NotesError FORBIDDEN the agent was revoked */
+  useAgent(request: AgentRequest): AddedAgent;
   agents(): {
     agent: string;
     agent_id: number;
@@ -66,35 +78,32 @@ export function openIdentities(folder: string, now: () => number): Identities {
   const at = () => new Date(now()).toISOString();
   const byHash = hashTable(agentsFile, personsFile, readAgents, readPersons);
 
+  function addToken({ name: given, mcp, readOnly }: AgentRequest, revive: boolean): AddedAgent {
+    const name = parseAgentName(given);
+    const agentId = agentIdOf(name);
+    const token = newToken();
+    const entry = { hash: tokenHash(token), read_only: readOnly, mcp, created_at: at() };
+    let shown = name;
+    changeAgents((agents) => {
+      const known = agents.find((agent) => agent.agent_id === agentId);
+      if (!known) return [...agents, { name, agent_id: agentId, tokens: [entry] }];
+      if (foldAgentName(known.name) !== foldAgentName(name)) throw clash(known.name, agentId);
+      if (known.revoked && !revive) throw revoked(known.name);
+      shown = known.name;
+      const { revoked: _, ...rest } = known;
+      return agents.map((agent) => (agent === known ? { ...rest, tokens: [...known.tokens, entry] } : agent));
+    });
+    return { agent: shown, agent_id: agentId, token };
+  }
+
   return {
     authenticate(token) {
       const hash = tokenHash(token);
       const found = byHash().get(hash);
       return found && timingSafeEqual(Buffer.from(found.hash), Buffer.from(hash)) ? found.principal : null;
     },
-    addAgent({ name: given, mcp, readOnly }) {
-      const name = parseAgentName(given);
-      const agentId = agentIdOf(name);
-      const token = newToken();
-      const entry = { hash: tokenHash(token), read_only: readOnly, mcp, created_at: at() };
-      let shown = name;
-      changeAgents((agents) => {
-        const known = agents.find((agent) => agent.agent_id === agentId);
-        if (!known) return [...agents, { name, agent_id: agentId, tokens: [entry] }];
-        if (foldAgentName(known.name) !== foldAgentName(name)) {
-          throw new NotesError(
-            "CONFLICT",
-            `The name has the agent id ${agentId} of ${JSON.stringify(known.name)}. Choose another name.`,
-            { reason: "agent_id_taken", agent_id: agentId },
-          );
-        }
-        shown = known.name;
-        return agents.map((agent) =>
-          agent === known ? { ...known, tokens: [...known.tokens, entry] } : agent,
-        );
-      });
-      return { agent: shown, agent_id: agentId, token };
-    },
+    addAgent: (request) => addToken(request, true),
+    useAgent: (request) => addToken(request, false),
     agents: () =>
       readAgents().map(({ name, agent_id, tokens }) => ({
         agent: name,
@@ -114,7 +123,9 @@ export function openIdentities(folder: string, now: () => number): Identities {
       }
       // The name stays, so that its id is never another name's.
       changeAgents((all) =>
-        all.map((agent) => (agent.agent_id === wanted ? { ...agent, tokens: [] } : agent)),
+        all.map((agent) =>
+          agent.agent_id === wanted ? { ...agent, revoked: true as const, tokens: [] } : agent,
+        ),
       );
       return { agent: found.name, agent_id: found.agent_id };
     },
@@ -159,6 +170,22 @@ export function openIdentities(folder: string, now: () => number): Identities {
     },
   };
 }
+
+const clash = (name: string, agentId: number) =>
+  new NotesError(
+    "CONFLICT",
+    `The name has the agent id ${agentId} of ${JSON.stringify(name)}. Choose another name.`,
+    { reason: "agent_id_taken", agent_id: agentId },
+  );
+
+const revoked = (name: string) =>
+  new NotesError(
+    "FORBIDDEN",
+    `The agent ${JSON.stringify(name)} was revoked. notesd agent add brings it back.`,
+    {
+      reason: REVOKED,
+    },
+  );
 
 /** Principals by token hash, read again whenever one of the files is another than before. */
 function hashTable(

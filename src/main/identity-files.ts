@@ -15,6 +15,8 @@ export const AgentEntry = z.strictObject({
   /** As first written. */
   name: z.string(),
   agent_id: z.number().int().positive(),
+  /** Set by revoke: only `agent add` brings it back, not a first use. */
+  revoked: z.literal(true).optional(),
   tokens: z.array(z.strictObject({ hash, read_only: z.boolean(), mcp: z.boolean(), created_at: z.string() })),
 });
 export type AgentEntry = z.infer<typeof AgentEntry>;

@@ -15,11 +15,12 @@ import { type GitPlace, gitPlaceAt } from "../lib/git-dir.ts";
 import { createRepository } from "../store/create-repository.ts";
 import { readHead } from "../store/refs.ts";
 import { allRoots, attributeLines } from "./attributes.ts";
-import { changeConfig } from "./config-file.ts";
+import { changeConfig, readConfig } from "./config-file.ts";
 import { countMarkdownOutside } from "./count-markdown.ts";
 import { installHooks } from "./hooks.ts";
 import { openIdentities } from "./identities.ts";
 import { personOf } from "./person.ts";
+import { checkRepository } from "./preflight.ts";
 import { parseSettings } from "./read-settings.ts";
 
 export interface InitWish {
@@ -62,6 +63,7 @@ export const COMMITTER = { name: "notesd", email: "notesd@notesd.invalid" } as c
 export async function init(wish: InitWish): Promise<InitReport> {
   const wanted = parseSettings(wish.roots === null ? {} : { roots: [...wish.roots] }, "--roots").roots;
   const before = await gitPlaceAt(wish.dir);
+  if (before) await checkBefore(before, wish, wanted);
   const place = before ?? (await make(wish, wanted ?? []));
   const config = join(place.gitDir, "config");
   const again = (await readGitConfig(config)).get("notesd.marked")?.at(-1) === "true";
@@ -75,8 +77,7 @@ export async function init(wish: InitWish): Promise<InitReport> {
     ...(wanted ? { roots: wanted } : {}),
   }));
   const roots = allRoots(set.roots ?? []);
-  if (!before || !(await hasAttributes(place, roots)))
-    await addLines(place, "info/attributes", attributeLines(roots));
+  await ensureAttributes(place, roots);
   await addLines(place, "info/exclude", "/notes_index.json\n");
   await ensureFile(join(folder, "proof.key"), `${randomBytes(32).toString("hex")}\n`);
   openIdentities(folder, () => wish.nowMs).ownerToken(await personOf(place, wish.env));
@@ -91,6 +92,17 @@ export async function init(wish: InitWish): Promise<InitReport> {
     again,
     markdown_outside_roots: await countMarkdownOutside(place.root, roots),
   };
+}
+
+/** @throws ProcessError USAGE what can't be served is not adopted either, and nothing in it is changed */
+async function checkBefore(
+  place: GitPlace,
+  wish: InitWish,
+  roots: readonly string[] | undefined,
+): Promise<void> {
+  const now = await readConfig(place);
+  const branch = wish.branch ?? now.branch ?? branchOf(place);
+  await checkRepository(place, branch, roots ?? now.roots ?? []);
 }
 
 async function make(wish: InitWish, roots: readonly string[]): Promise<GitPlace> {
@@ -119,6 +131,11 @@ function branchOf(place: GitPlace): string {
   if (head.kind === "branch" && head.ref.startsWith("refs/heads/"))
     return head.ref.slice("refs/heads/".length);
   throw new ProcessError("USAGE", `${place.root} is on no branch. Check one out, or name it: --branch NAME.`);
+}
+
+/** See that Git converts no note of these roots; what .gitattributes lacks goes to a file of the Git directory. */
+export async function ensureAttributes(place: GitPlace, roots: readonly string[]): Promise<void> {
+  if (!(await hasAttributes(place, roots))) await addLines(place, "info/attributes", attributeLines(roots));
 }
 
 /** Whether the tracked .gitattributes of a repository that we made says it all. */

@@ -237,6 +237,24 @@ test("an address given by hand needs a token and is used as it is", async () => 
   expect(calls("x.y").map((sent) => sent.token)).toEqual(["t"]);
 });
 
+test("a revoked agent never becomes the person: its token's refusal is final", async () => {
+  const revoked = { code: 403, message: "revoked", data: { code: "FORBIDDEN", reason: "agent_revoked" } };
+  daemon = await fakeDaemon(NONCE, () => ({ error: revoked }));
+  const given = { url: daemon.url, token: "persons-token", agent: "planner", env: {} };
+  await expect(connect(given)).rejects.toMatchObject({ code: "FORBIDDEN" });
+  expect(daemon.sent.map((sent) => sent.method)).toEqual(["agent.token"]);
+});
+
+test("an agent's own token is used as it is, whatever name stands beside it", async () => {
+  const forbidden = { code: 403, message: "for persons", data: { code: "FORBIDDEN" } };
+  daemon = await fakeDaemon(NONCE, ({ method }) =>
+    method === "agent.token" ? { error: forbidden } : { result: {} },
+  );
+  client = await connect({ url: daemon.url, token: "builders-token", agent: "planner", env: {} });
+  await client.callAny("x.y", {});
+  expect(calls("x.y").map((sent) => sent.token)).toEqual(["builders-token"]);
+});
+
 test("agents' tokens on disk are the owner's alone to read", async () => {
   await serve(() => ({ result: {} }));
   await open({ agent: "planner" });

@@ -62,6 +62,10 @@ test("a revoked agent is no one, and another process sees it at once", () => {
   expect(there.authenticate(token)).toMatchObject({ name: "planner" });
   here.revokeAgent("planner");
   expect(there.authenticate(token)).toBe(null);
+  const again = { name: "planner", mcp: false, readOnly: false };
+  expect(() => there.useAgent(again)).toThrow(expect.objectContaining({ code: "FORBIDDEN" }));
+  expect(here.authenticate(there.addAgent(again).token)).toMatchObject({ name: "planner" });
+  here.revokeAgent("planner");
   expect(() => here.revokeAgent("planner")).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
   expect(() => here.revokeAgent("unheard of")).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
 });

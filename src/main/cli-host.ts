@@ -1,0 +1,138 @@
+/**
+ * The command line's host: what commands need of files, processes and the terminal, for real. What only some
+ * commands need (the daemon, Git) is loaded when they run, so that a `notesd list` starts quickly.
+ */
+import { createInterface } from "node:readline/promises";
+import type { CliHost, Flags, Io } from "../doors/cli/host.ts";
+import { changeConfig } from "./config-file.ts";
+import { runningDaemons } from "./daemon-list.ts";
+import { logFile, startDetached, stopDaemon } from "./detached.ts";
+import { openIdentities } from "./identities.ts";
+import { program } from "./program-file.ts";
+import { settingFromText } from "./read-settings.ts";
+import { resolvePlace, resolveSettings, type Surroundings } from "./resolve.ts";
+
+/** The host over this process's own environment and streams. */
+export function createCliHost(): CliHost {
+  const io = processIo();
+  const { env } = process;
+  const cwd = process.cwd();
+  const around: Surroundings = { env, cwd, warn: (text) => io.err(`notesd: ${text}\n`) };
+  return {
+    version: program.version,
+    env,
+    cwd,
+    io,
+    async init(flags) {
+      const [{ init }, { initPlace }] = [await import("./init.ts"), await import("./init-place.ts")];
+      const dir = await initPlace({ dir: flags.dir, cwd, here: flags.here, ask: io.ask });
+      const { roots, branch, remote } = flags;
+      return init({ dir, roots, branch, remote, env, nowMs: Date.now() });
+    },
+    locate: (flags) => resolvePlace(flags, around),
+    async serve(flags) {
+      const { serve } = await import("./serve.ts");
+      return serve(flags, around, (text) => io.err(text));
+    },
+    async startDetached(flags) {
+      const place = await resolvePlace(flags, around);
+      const command = [
+        process.execPath,
+        program.bin,
+        "start",
+        "--repo",
+        place.root,
+        ...flagWords(flags, cwd),
+      ];
+      return startDetached(place, command, env);
+    },
+    stop: stopDaemon,
+    listDaemons: async () =>
+      (await runningDaemons(env)).map(({ place, daemon }) => ({
+        repo: place.root,
+        url: daemon.url,
+        pid: daemon.pid,
+        started_at: daemon.started_at,
+      })),
+    async recover(flags) {
+      const { recover } = await import("./recover.ts");
+      return recover(flags, around);
+    },
+    logFile,
+    identities: (place) => openIdentities(`${place.gitDir}/notesd`, Date.now),
+    async getConfig(flags, key) {
+      const { settings } = await resolveSettings(flags, around);
+      return key === null ? settings : at(settings, key.split("."));
+    },
+    async setConfig(place, key, text) {
+      const value = settingFromText(key, text);
+      await changeConfig(place, (now) => withValue(now, key.split("."), value));
+    },
+    async hook(name) {
+      const { runHook } = await import("./hook-command.ts");
+      return runHook(name, around, (text) => io.err(text));
+    },
+    interrupted,
+  };
+}
+
+/** Flags as words for a daemon of its own process; its folder is another, so paths are made absolute. */
+function flagWords(flags: Flags, cwd: string): string[] {
+  const words: string[] = [];
+  if (flags.config !== undefined) words.push("--config", new URL(flags.config, `file://${cwd}/`).pathname);
+  if (flags.host !== undefined) words.push("--host", flags.host);
+  if (flags.port !== undefined) words.push("--port", String(flags.port));
+  for (const root of flags.roots ?? []) words.push("--roots", root);
+  return words;
+}
+
+function at(value: unknown, path: readonly string[]): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  return at(Object.getOwnPropertyDescriptor(value, key)?.value, rest);
+}
+
+function withValue(object: object, path: readonly string[], value: unknown): object {
+  const [key, ...rest] = path;
+  if (key === undefined) return object;
+  if (rest.length === 0) return { ...object, [key]: value };
+  const below = at(object, [key]);
+  return {
+    ...object,
+    [key]: withValue(typeof below === "object" && below !== null ? below : {}, rest, value),
+  };
+}
+
+let interruption: Promise<void> | null = null;
+
+/** One promise for every asker, so that waiting in a loop adds no listeners. */
+function interrupted(): Promise<void> {
+  interruption ??= new Promise((resolve) => {
+    process.once("SIGINT", () => resolve());
+    process.once("SIGTERM", () => resolve());
+  });
+  return interruption;
+}
+
+function processIo(): Io {
+  const { stdin, stdout, stderr, env } = process;
+  const ask = async (question: string) => {
+    const prompt = createInterface({ input: stdin, output: stderr });
+    const answer = await prompt.question(`${question} [Y/n] `);
+    prompt.close();
+    return /^(?:y|yes)?$/i.test(answer.trim());
+  };
+  return {
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    async readInput() {
+      const chunks: Buffer[] = [];
+      for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+    },
+    ask: stdin.isTTY && stderr.isTTY ? ask : null,
+    colour: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
+    columns: stdout.columns ?? 100,
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * One daemon, wired once, in this order: preflight, lock, store with its recovery, index, notebook, doors, and
+ * last `daemon.json`, which says that it answers. `stop` undoes it backwards.
+ * Invariant: whatever fails on the way up leaves nothing held and nothing announced.
+ *
+ * @see spec: protocol, section 6 · storage, section 3 (Start)
+ */
+import { randomBytes } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Daemon } from "../actions/action.ts";
+import { openRpc } from "../actions/describe.ts";
+import { registry } from "../actions/registry.ts";
+import { type DaemonFile, daemonFilePath } from "../client/discover.ts";
+import type { Clock } from "../lib/clock.ts";
+import { writeDurably } from "../lib/durable-file.ts";
+import { errorFields, type Log } from "../lib/log.ts";
+import { allRoots } from "./attributes.ts";
+import { delist, enlist, runningDaemons } from "./daemon-list.ts";
+import { hooksChanged, writeLauncher } from "./hooks.ts";
+import { openIdentities } from "./identities.ts";
+import { ensureAttributes } from "./init.ts";
+import { openDoors } from "./open-doors.ts";
+import { openNotes } from "./open-notes.ts";
+import { personOf } from "./person.ts";
+import { checkRepository } from "./preflight.ts";
+import { program } from "./program-file.ts";
+import type { Resolved } from "./resolve.ts";
+import { takeLock } from "./take-lock.ts";
+
+export interface DaemonSurroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export interface RunningDaemon {
+  readonly file: DaemonFile;
+  /** Take no more requests, finish what was accepted, flush, and let go of everything. */
+  stop(): Promise<void>;
+}
+
+/** @throws ProcessError ALREADY_RUNNING, PORT_TAKEN, USAGE; NotesError STORAGE */
+export async function startDaemon(resolved: Resolved, around: DaemonSurroundings): Promise<RunningDaemon> {
+  const { place, settings } = resolved;
+  const { env, log, clock } = around;
+  const undo: (() => Promise<void> | void)[] = [];
+  const unwind = async () => {
+    for (const step of undo.splice(0).reverse()) {
+      try {
+        await step();
+      } catch (error) {
+        // Each of the others must still be let go; what was acknowledged is durable already.
+        log.error("a part could not be closed", errorFields(error));
+      }
+    }
+  };
+  try {
+    await checkRepository(place, settings.branch ?? "main", settings.roots ?? []);
+    const lock = await takeLock(place);
+    undo.push(() => lock.release());
+    const roots = allRoots(settings.roots ?? []);
+    await ensureAttributes(place, roots);
+    await writeLauncher(place, process.execPath, program.bin);
+    const changed = await hooksChanged(place);
+    if (changed) log.warn(changed);
+
+    const person = await personOf(place, env);
+    const identities = openIdentities(join(place.gitDir, "notesd"), clock.now);
+    identities.ownerToken(person);
+    const notes = await openNotes(resolved, { person, log, clock });
+    undo.push(() => notes.close());
+
+    const startedMs = clock.now();
+    const nonce = randomBytes(32).toString("hex");
+    const daemon: Daemon = {
+      status: async () => ({
+        version: program.version,
+        protocol: program.protocol,
+        repo: place.root,
+        uptime_s: Math.floor((clock.now() - startedMs) / 1000),
+        search: "memory",
+        embedder: null,
+        durability: settings.durability ?? "full",
+        roots,
+        url: file.url,
+      }),
+      agentToken: async (wish) => identities.useAgent(wish),
+      openrpc: () => openRpc(registry, program.version),
+    };
+    const doors = await openDoors({
+      notebook: notes.notebook,
+      daemon,
+      settings,
+      nonce,
+      authenticate: identities.authenticate,
+      holder: async (port) =>
+        (await runningDaemons(env)).find((one) => one.daemon.port === port)?.place.root ?? null,
+      log,
+      clock,
+    });
+    undo.push(() => doors.close());
+
+    const file: DaemonFile = {
+      pid: process.pid,
+      host: doors.host,
+      port: doors.port,
+      url: doors.url,
+      started_at: new Date(startedMs).toISOString(),
+      nonce,
+      version: program.version,
+      protocol: program.protocol,
+    };
+    // Gone before the doors close, so that nobody finds a daemon that takes no more requests.
+    undo.push(() => rm(daemonFilePath(place), { force: true }));
+    await writeDurably(daemonFilePath(place), `${JSON.stringify(file)}\n`, { mode: 0o600 });
+    undo.push(() => delist(env, place));
+    await enlist(env, place).catch((error) => {
+      // Only list-daemons misses it.
+      log.warn("this daemon could not be listed", errorFields(error));
+    });
+    log.info("ready", { repo: place.root, url: file.url, pid: process.pid });
+    return { file, stop: unwind };
+  } catch (error) {
+    await unwind();
+    throw error;
+  }
+}

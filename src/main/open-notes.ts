@@ -1,0 +1,113 @@
+/**
+ * The notebook of one repository with the disk door before it: store, index from its checkpoint or rebuilt,
+ * notebook, watchers, and a first look at every file. Returns when writes may come.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Author } from "../domain/event.ts";
+import { NOTE_TYPES } from "../domain/note.ts";
+import { isNotePath } from "../domain/note-path.ts";
+import { startDisk } from "../doors/disk.ts";
+import { createNoteIndex, restoreNoteIndex } from "../index/create.ts";
+import type { Clock } from "../lib/clock.ts";
+import { orAbsent } from "../lib/durable-file.ts";
+import { errorFields, type Log } from "../lib/log.ts";
+import type { Notebook } from "../notebook/notebook.ts";
+import { openNotebook } from "../notebook/open.ts";
+import { allRoots } from "./attributes.ts";
+import { openStore, proofKey } from "./open-store.ts";
+import type { Resolved } from "./resolve.ts";
+
+export interface NotesSurroundings {
+  /** Author of hand edits. */
+  readonly person: Author;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+export interface OpenNotes {
+  readonly notebook: Notebook;
+  close(): Promise<void>;
+}
+
+const DEFAULT_PRIORITY = 0.6;
+const NOTE_BYTES = 256 << 10;
+const WAITING_WRITES = 4096;
+
+/** @throws NotesError STORAGE; ProcessError USAGE */
+export async function openNotes(resolved: Resolved, around: NotesSurroundings): Promise<OpenNotes> {
+  const { place, settings } = resolved;
+  const { log, clock, person } = around;
+  const stateDir = join(place.gitDir, "notesd");
+  const roots = allRoots(settings.roots ?? []);
+  const types = typesOf(settings.types ?? {});
+  const indexOptions = {
+    types: Object.keys(types),
+    isNotePath: (path: Parameters<typeof isNotePath>[0]) => isNotePath(path, roots),
+  };
+  const newIndex = () => createNoteIndex(indexOptions);
+  const checkpoint = orAbsent(() => readFileSync(join(stateDir, "checkpoint")));
+  const restored = checkpoint && restoreNoteIndex(checkpoint, indexOptions);
+  if (checkpoint && !restored) log.info("the checkpoint is of another version or damaged: rebuilding");
+
+  const store = await openStore(resolved);
+  const { carriedOut, locks, packs } = store.recovery;
+  if (carriedOut + locks.length + packs.length > 0) {
+    log.warn("recovered what a crash left", {
+      carried_out: carriedOut,
+      locks: locks.join(" "),
+      packs: packs.length,
+    });
+  }
+  const opened = await openNotebook({
+    store,
+    index: restored ?? newIndex(),
+    newIndex,
+    stateDir,
+    notesIndexFile: join(place.root, "notes_index.json"),
+    types,
+    limits: {
+      noteBytes: settings.limits?.note_bytes ?? NOTE_BYTES,
+      waitingWrites: settings.limits?.queue ?? WAITING_WRITES,
+    },
+    filenames: settings.filenames ?? "id",
+    reconcile: {
+      quiet_ms: settings.reconcile?.quiet_ms ?? 10_000,
+      max_wait_ms: settings.reconcile?.max_wait_ms ?? 300_000,
+      commit: settings.reconcile?.commit ?? "auto",
+    },
+    person,
+    proofKey: await proofKey(join(stateDir, "proof.key")),
+    clock,
+    randomBytes,
+    warn: (message, fields) => log.warn(message, fields),
+  });
+  const disk = await startDisk({
+    root: place.root,
+    gitDir: place.gitDir,
+    // A linked working tree is refused by preflight.
+    commonDir: place.gitDir,
+    roots,
+    clock,
+    ...opened.disk,
+    failed: (error) => log.warn("watching files", errorFields(error)),
+  });
+  opened.setWatching(() => disk.status());
+  await opened.disk.scanAll("start");
+  return {
+    notebook: opened.notebook,
+    async close() {
+      await disk.close();
+      await opened.notebook.close();
+    },
+  };
+}
+
+function typesOf(more: Readonly<Record<string, { readonly priority?: number | undefined }>>) {
+  const added = Object.entries(more).map(([name, { priority }]) => [
+    name,
+    { priority: priority ?? NOTE_TYPES[name]?.priority ?? DEFAULT_PRIORITY },
+  ]);
+  return { ...NOTE_TYPES, ...Object.fromEntries(added) };
+}

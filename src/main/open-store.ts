@@ -1,0 +1,37 @@
+/** The store of a repository, opened with its settings; recovery happens here. The daemon lock must be held. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ProcessError } from "../domain/process-error.ts";
+import { type GitStore, openGitStore } from "../store/git-store.ts";
+import { allRoots } from "./attributes.ts";
+import type { Resolved } from "./resolve.ts";
+
+/** @throws ProcessError USAGE what init should have made is missing; NotesError STORAGE */
+export async function openStore({ place, settings }: Resolved): Promise<GitStore> {
+  if (settings.branch === undefined) {
+    throw new ProcessError("USAGE", `${place.root} has no branch set. Run notesd init there again.`);
+  }
+  const { limits, durability } = settings;
+  return openGitStore({
+    root: place.root,
+    gitdir: place.gitDir,
+    branch: settings.branch,
+    roots: allRoots(settings.roots ?? []),
+    proofKey: await proofKey(join(place.gitDir, "notesd", "proof.key")),
+    ...(limits?.lock_wait_ms === undefined ? {} : { lockWaitMs: limits.lock_wait_ms }),
+    ...(limits?.note_bytes === undefined ? {} : { maxNoteBytes: limits.note_bytes }),
+    ...(durability === undefined ? {} : { durability }),
+  });
+}
+
+/** The 32 bytes that prove commits. @throws ProcessError USAGE */
+export async function proofKey(file: string): Promise<Uint8Array> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  if (!/^[0-9a-f]{64}\n?$/.test(text)) {
+    throw new ProcessError(
+      "USAGE",
+      `${file} must hold 64 hex digits. Run notesd init to make it, or copy it from a team's other daemon.`,
+    );
+  }
+  return Buffer.from(text.trim(), "hex");
+}

@@ -1,0 +1,43 @@
+/** Whether a repository can be served at all, before anything in it is changed. */
+import { ProcessError } from "../domain/process-error.ts";
+import type { GitPlace } from "../lib/git-dir.ts";
+import { readIndex } from "../store/git-index.ts";
+import { noteFilter } from "../store/note-filter.ts";
+import { preflight } from "../store/preflight.ts";
+import { allRoots, attributeLines } from "./attributes.ts";
+
+/**
+ * @param roots as set, without the fixed ones
+ * @throws ProcessError USAGE naming every obstacle and what to change
+ */
+export async function checkRepository(
+  place: GitPlace,
+  branch: string,
+  roots: readonly string[],
+): Promise<void> {
+  const all = allRoots(roots);
+  const refusals = await preflight({
+    root: place.root,
+    gitdir: place.gitDir,
+    ref: `refs/heads/${branch}`,
+    roots: all,
+    paths: [...trackedNotes(place, all), ...all.map((root) => (root === "." ? "new.md" : `${root}/new.md`))],
+    pendingLines: attributeLines(roots),
+    uid: process.getuid?.() ?? null,
+  });
+  if (refusals.length === 0) return;
+  throw new ProcessError(
+    "USAGE",
+    `${place.root} can't be served:\n${refusals.map(({ message }) => `  ${message}`).join("\n")}`,
+  );
+}
+
+function trackedNotes(place: GitPlace, roots: readonly string[]): string[] {
+  const { file } = noteFilter(roots);
+  try {
+    return [...readIndex(place.gitDir).index.entries()].map(({ path }) => path).filter((path) => file(path));
+  } catch {
+    // An index that can't be read is one of the obstacles that preflight names.
+    return [];
+  }
+}

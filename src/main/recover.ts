@@ -1,0 +1,23 @@
+/** `notesd recover`: what a start does before it serves, under the same lock, without serving. */
+import { openStore } from "./open-store.ts";
+import { type FlagSettings, resolveSettings, type Surroundings } from "./resolve.ts";
+import { takeLock } from "./take-lock.ts";
+
+/** @returns sentences about what was done; none when nothing was left to do */
+export async function recover(flags: FlagSettings, around: Surroundings): Promise<string[]> {
+  const resolved = await resolveSettings(flags, around);
+  const lock = await takeLock(resolved.place);
+  try {
+    const store = await openStore(resolved);
+    const { carriedOut, locks, packs, owed } = store.recovery;
+    await store.close();
+    return [
+      ...(carriedOut > 0 ? [`carried out ${carriedOut} publications that were cut short`] : []),
+      ...locks.map((name) => `removed our own lock ${name}`),
+      ...(packs.length > 0 ? [`released ${packs.length} packs`] : []),
+      ...owed.map((name) => `${name} waits for a lock of another Git; run this again when that has ended`),
+    ];
+  } finally {
+    lock.release();
+  }
+}

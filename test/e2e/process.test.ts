@@ -1,0 +1,149 @@
+import { execFile, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { BIN, cleanEnv, git, removeFolder, tempFolder } from "../support/daemon.ts";
+import { until } from "../support/wait.ts";
+
+let top: string;
+let repo: string;
+beforeEach(() => {
+  top = tempFolder();
+  repo = join(top, "notes");
+});
+afterEach(async () => {
+  const file = join(repo, ".git/notesd/daemon.json");
+  if (existsSync(file)) await run("stop", "--repo", repo);
+  removeFolder(top);
+});
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const env = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
+  ...cleanEnv(),
+  HOME: top,
+  XDG_STATE_HOME: join(top, "state"),
+  ...more,
+});
+
+function runIn(cwd: string, more: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [BIN, ...args],
+      { cwd, env: env(more), encoding: "utf8" },
+      (error, out, err) => {
+        resolve({ code: typeof error?.code === "number" ? error.code : 0, out, err });
+      },
+    );
+  });
+}
+const run = (...args: string[]) => runIn(top, {}, ...args);
+const daemonFile = () => JSON.parse(readFileSync(join(repo, ".git/notesd/daemon.json"), "utf8"));
+
+test("the whole way without Git on the path: init, a command that starts the daemon, stop", async () => {
+  const bare = { PATH: "/nonexistent" };
+  expect((await runIn(top, bare, "init", repo)).code).toBe(0);
+  writeFileSync(join(repo, ".git/notesd/config.json"), JSON.stringify({ branch: "main", port: 0 }));
+  const created = await runIn(repo, bare, "create", "A", "text", "--json");
+  expect(created.err).toBe("");
+  const { note_id } = JSON.parse(created.out);
+  const listed = await runIn(repo, bare, "list", "--json", "--no-start");
+  expect(JSON.parse(listed.out)).toMatchObject({ total: 1, notes: [{ note_id, title: "A" }] });
+  expect((await runIn(repo, bare, "stop")).code).toBe(0);
+  expect(existsSync(join(repo, ".git/notesd/daemon.json"))).toBe(false);
+  expect(git(repo, "log", "--format=%s")).toBe("create(general): A\ninit: notes keep their bytes");
+  expect(git(repo, "status", "--porcelain")).toBe("");
+});
+
+test("of two daemons started at once on one repository one serves and the other is exit 3", async () => {
+  await run("init", repo);
+  const starts = [0, 1].map(() => {
+    const child = spawn(process.execPath, [BIN, "start", "--repo", repo, "--port", "0"], {
+      cwd: top,
+      env: env(),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    let err = "";
+    child.stderr.on("data", (chunk) => {
+      err += String(chunk);
+    });
+    return { child, exited: new Promise<number | null>((done) => child.once("exit", done)), err: () => err };
+  });
+  const [loser] = await Promise.race(starts.map(async (one) => [one, await one.exited] as const));
+  expect(await loser.exited).toBe(3);
+  const winner = starts.find((one) => one !== loser);
+  expect(loser.err()).toContain(String(winner?.child.pid));
+  await until("daemon.json", () => existsSync(join(repo, ".git/notesd/daemon.json")));
+  expect(daemonFile().pid).toBe(winner?.child.pid);
+  winner?.child.kill("SIGTERM");
+  expect(await winner?.exited).toBe(0);
+  expect(existsSync(join(repo, ".git/notesd/daemon.json"))).toBe(false);
+});
+
+test("killed with -9 and started again: the same notes, and status tells that nobody was there", async () => {
+  await run("init", repo);
+  expect((await run("start", "--repo", repo, "--port", "0", "--detach", "--json")).code).toBe(0);
+  const { pid } = daemonFile();
+  await run("create", "A", "text", "--repo", repo);
+  process.kill(pid, "SIGKILL");
+  await until("its end", () => {
+    try {
+      return !process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+  });
+  expect((await run("status", "--repo", repo)).code).toBe(9);
+  expect((await run("stop", "--repo", repo)).code).toBe(9);
+  expect((await run("recover", "--repo", repo)).code).toBe(0);
+  expect((await run("start", "--repo", repo, "--port", "0", "--detach")).code).toBe(0);
+  expect(daemonFile().pid).not.toBe(pid);
+  expect(JSON.parse((await run("list", "--repo", repo, "--json")).out).total).toBe(1);
+  expect((await run("verify", "--repo", repo)).code).toBe(0);
+  expect((await run("start", "--repo", repo)).code).toBe(3);
+});
+
+test("npm start's way: notes.config.json beside the program names the repository", async () => {
+  writeFileSync(join(top, "notes.config.json"), '{"repo": "notes", "port": 0}');
+  expect((await run("init", "notes")).code).toBe(0);
+  expect((await run("create", "A", "text")).code).toBe(0);
+  expect((await run("config", "get", "repo")).out).toBe(`${repo}\n`);
+  writeFileSync(join(top, "notes.config.json"), '{"repo": "notes", "prot": 0}');
+  const refused = await run("list");
+  expect(refused.code).toBe(2);
+  expect(refused.err).toMatch(/prot is no setting; did you mean port\?/);
+});
+
+test("init in a code repository is exit 2 and names .notes and --here", async () => {
+  const code = join(top, "code");
+  mkdirSync(code);
+  git(code, "init", "-q");
+  writeFileSync(join(code, "a.js"), "1\n");
+  git(code, "add", ".");
+  const refused = await runIn(code, {}, "init");
+  expect(refused.code).toBe(2);
+  expect(refused.err).toMatch(/\.notes[\s\S]*--here/);
+  expect((await runIn(code, {}, "init", ".notes", "--json")).code).toBe(0);
+  const again = await runIn(code, {}, "init", ".notes", "--json");
+  expect(JSON.parse(again.out)).toMatchObject({ made: false, again: true });
+  expect(git(code, "status", "--porcelain")).toBe("A  a.js");
+  repo = join(code, ".notes");
+  writeFileSync(join(repo, ".git/notesd/config.json"), JSON.stringify({ branch: "main", port: 0 }));
+  expect((await runIn(code, {}, "create", "A", "text")).code).toBe(0);
+});
+
+test("the pre-commit hook lets a person's commit through while nothing is being placed", async () => {
+  await run("init", repo);
+  await run("start", "--repo", repo, "--port", "0", "--detach");
+  await run("create", "A", "text", "--repo", repo);
+  writeFileSync(join(repo, "todo.txt"), "mine\n");
+  git(repo, "add", "todo.txt");
+  git(repo, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-qm", "mine");
+  expect(git(repo, "show", "--stat", "--format=%s", "HEAD")).toContain("todo.txt");
+  expect(JSON.parse((await run("list", "--repo", repo, "--json")).out).total).toBe(1);
+});
