@@ -6,11 +6,11 @@
 import { createHash } from "node:crypto";
 import type { BlobId, CommitId, NoteId, RepoPath } from "../domain/note.ts";
 import type { Brief, CommitRecord, Entry, Row } from "./entry.ts";
-import { liveNote } from "./metadata.ts";
+import { liveNote, parsedOf } from "./metadata.ts";
 import type { ParsedFile } from "./parsed-file.ts";
 import { emptyParts, type Parts } from "./parts.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
 const MAGIC = "notesd-index";
 
 type BriefRow = [Brief["title"], Brief["type"], Brief["tags"], Brief["claim"]];
@@ -24,14 +24,7 @@ type EntryRow = [
   trust: Entry["trust"],
   brief: number,
 ];
-type HistoryRow = [
-  id: NoteId,
-  path: number,
-  action: string,
-  brief: number,
-  trust: Row["trust"],
-  revision: BlobId | null,
-];
+type HistoryRow = [action: string, entry: number, gone: 0 | 1];
 type CommitRow = [
   id: CommitId,
   parents: readonly number[],
@@ -72,22 +65,16 @@ export function writeCheckpoint(parts: Parts, fingerprint: string): Uint8Array {
       id,
       parents.map(placeOf),
       { atMs, source, agent, session, trust, stamps, request },
-      rows.map((row) => [
-        row.id,
-        paths.of(row.path),
-        row.action,
-        briefs.of(row.brief),
-        row.trust,
-        row.revision,
-      ]),
+      rows.map(({ action, entry, gone }) => [action, entries.of(entry), gone ? 1 : 0]),
       left.get(number) ?? [],
     ];
   });
   const bodies: Buffer[] = [];
-  const files = [...state.files.values()].map(({ entry, parsed }): FileRow => {
+  const files = [...state.files.values()].map((note): FileRow => {
+    const parsed = parsedOf(note);
     const body = Buffer.from(parsed.body);
     bodies.push(body);
-    return [entries.of(entry), parsed.said, parsed.trouble, body.length];
+    return [entries.of(note.entry), parsed.said, parsed.trouble, body.length];
   });
   const entryRows = entries.all.map(
     (entry): EntryRow => [
@@ -192,17 +179,13 @@ function partsOf(payload: Payload, bodies: Buffer): Parts {
       entries.set(path(place), what < 0 ? null : entry(what));
     }
     const made = rows.map(
-      ([of, place, action, says, trust, revision]): Row => ({
-        commit: number,
-        id: of,
-        path: path(place),
-        action,
-        brief: brief(says),
-        trust,
-        revision,
-      }),
+      ([action, which, gone]): Row => ({ commit: number, action, entry: entry(which), gone: gone === 1 }),
     );
-    graph.add({ id, parents, ...kept, rows: made, ...graph.place(parents[0] ?? -1), order: -1 }, entries);
+    const agent = kept.agent && graph.agent(kept.agent.agentId, kept.agent.name);
+    graph.add(
+      { id, parents, ...kept, agent, rows: made, ...graph.place(parents[0] ?? -1), order: -1 },
+      entries,
+    );
   }
   let from = 0;
   for (const [which, said, trouble, length] of payload.files) {

@@ -5,6 +5,7 @@
  */
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import type { CommitRecord, Entry } from "./entry.ts";
+import { itemsOf, type OneOrMany, pushTo } from "./one-or-many.ts";
 
 /** At a path, what a commit left there (null: nothing). */
 export interface Delta {
@@ -16,11 +17,12 @@ export class CommitGraph {
   readonly commits: CommitRecord[] = [];
   readonly #numbers = new Map<CommitId, number>();
   /** In order of arrival, so along one chain in order of place. */
-  readonly #deltas = new Map<RepoPath, Delta[]>();
+  readonly #deltas = new Map<RepoPath, OneOrMany<Delta>>();
   /** The commit that each chain forks from; -1: none. */
   readonly #forks: number[] = [];
   /** The newest commit of each chain. */
   readonly #tips: number[] = [];
+  readonly #agents = new Map<string, NonNullable<CommitRecord["agent"]>>();
   /** Paths that ever held an id, as claim or fallback. */
   readonly #pathsOfId = new Map<string, RepoPath | Set<RepoPath>>();
 
@@ -32,6 +34,16 @@ export class CommitGraph {
     const commit = this.commits[number];
     if (commit === undefined) throw new RangeError(`no commit number ${number}`);
     return commit;
+  }
+
+  /** One object for each agent, whoever acted how often. */
+  agent(agentId: number, name: string): NonNullable<CommitRecord["agent"]> {
+    const key = `${agentId} ${name}`;
+    const known = this.#agents.get(key);
+    if (known) return known;
+    const agent = { agentId, name };
+    this.#agents.set(key, agent);
+    return agent;
   }
 
   /** Where a commit with this first parent (-1: none) goes: on the parent's chain if it is the first there. */
@@ -50,9 +62,7 @@ export class CommitGraph {
     if (commit.chain === this.#forks.length) this.#forks.push(commit.parents[0] ?? -1);
     this.#tips[commit.chain] = number;
     for (const [path, entry] of left) {
-      const deltas = this.#deltas.get(path);
-      if (deltas) deltas.push({ commit: number, entry });
-      else this.#deltas.set(path, [{ commit: number, entry }]);
+      pushTo(this.#deltas, path, { commit: number, entry });
       if (entry?.brief.claim) this.#remember(entry.brief.claim, path);
       if (entry?.fallback) this.#remember(entry.fallback, path);
     }
@@ -71,8 +81,8 @@ export class CommitGraph {
    * @cost short in practice: looks from the path's newest change backwards, once for each fork in between
    */
   entryAt(commit: number, path: RepoPath): Entry | null {
-    const deltas = this.#deltas.get(path);
-    if (deltas === undefined) return null;
+    const deltas = itemsOf(this.#deltas.get(path));
+    if (deltas.length === 0) return null;
     for (let at = commit; at >= 0; ) {
       const { chain, place } = this.at(at);
       for (let i = deltas.length - 1; i >= 0; i--) {
@@ -95,7 +105,9 @@ export class CommitGraph {
 
   /** What each commit left at a path, by path and in order of arrival. */
   *everyDelta(): Generator<{ readonly path: RepoPath } & Delta> {
-    for (const [path, deltas] of this.#deltas) for (const delta of deltas) yield { path, ...delta };
+    for (const [path, deltas] of this.#deltas) {
+      for (const delta of itemsOf(deltas)) yield { path, ...delta };
+    }
   }
 
   everyPath(): Iterable<RepoPath> {

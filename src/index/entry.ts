@@ -34,12 +34,10 @@ export interface Entry {
 /** One line of history as it is kept; the rest is its commit's. */
 export interface Row {
   readonly commit: number;
-  readonly id: NoteId;
-  readonly path: RepoPath;
   readonly action: string;
-  readonly brief: Brief;
-  readonly trust: Trust;
-  readonly revision: BlobId | null;
+  /** As the commit left it; of a deleted file as it was before. */
+  readonly entry: Entry;
+  readonly gone: boolean;
 }
 
 /** A commit as it is kept. Numbers are places in the graph, in order of arrival. */

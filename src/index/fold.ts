@@ -84,22 +84,12 @@ export function fold(
   const changes = fileChanges(events, commit);
   const own = new Set(events.filter((event) => event.by === commit.id).map((event) => event.path));
   const rows = changes.flatMap((change): Row[] => {
-    const entry = get(change.path) ?? graph.entryAt(first, change.path);
-    if (entry === null || !own.has(change.path)) return [];
     const gone = change.how === "delete";
-    return [
-      {
-        commit: number,
-        id: entry.id,
-        path: change.path,
-        action: change.action,
-        brief: entry.brief,
-        trust: gone ? trust : entry.trust,
-        revision: gone ? null : entry.blob,
-      },
-    ];
+    const entry = gone ? graph.entryAt(first, change.path) : get(change.path);
+    if (entry === null || !own.has(change.path)) return [];
+    return [{ commit: number, action: change.action, entry, gone }];
   });
-  graph.add(recordOf(commit, { parents, atMs, trust, rows, ...graph.place(first) }), left);
+  graph.add(recordOf(graph, commit, { parents, atMs, trust, rows, ...graph.place(first) }), left);
   return { number, changes, left };
 }
 
@@ -127,7 +117,7 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
   const brief = shareBrief(base?.brief, writing.briefOf(path, after));
   const merged = others.length > 0 || event.commit.proved?.action === "merge";
   return {
-    path,
+    path: before?.path ?? path,
     blob: after,
     id: base?.id ?? UNSETTLED,
     fallback: base?.fallback ?? null,
@@ -173,6 +163,7 @@ function fileChanges(events: readonly NoteEvent[], commit: CommitInfo): FileChan
 }
 
 function recordOf(
+  graph: CommitGraph,
   commit: CommitInfo,
   kept: Pick<CommitRecord, "parents" | "atMs" | "trust" | "rows" | "chain" | "place">,
 ): CommitRecord {
@@ -182,7 +173,7 @@ function recordOf(
       ? {
           key: proved.requestKey,
           hash: proved.requestHash,
-          noteId: parseNoteId(proved.noteIds[0] ?? "") ?? kept.rows[0]?.id ?? null,
+          noteId: parseNoteId(proved.noteIds[0] ?? "") ?? kept.rows[0]?.entry.id ?? null,
         }
       : null;
   return {
@@ -190,9 +181,7 @@ function recordOf(
     ...kept,
     source: proved?.source ?? "git",
     agent:
-      proved?.agent != null && proved.agentId !== null
-        ? { agentId: proved.agentId, name: proved.agent }
-        : null,
+      proved?.agent != null && proved.agentId !== null ? graph.agent(proved.agentId, proved.agent) : null,
     session: proved?.session ?? null,
     stamps: proved !== null && proved.source !== "disk",
     request,

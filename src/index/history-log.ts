@@ -6,12 +6,13 @@
 import type { CommitId, NoteId } from "../domain/note.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import type { CommitRecord, Row } from "./entry.ts";
+import { itemsOf, type OneOrMany, pushTo } from "./one-or-many.ts";
 
 export class HistoryLog {
   readonly #graph: CommitGraph;
   /** Numbers of commits, oldest first. */
   #order: number[] = [];
-  readonly #rowsOfNote = new Map<NoteId, Row[]>();
+  readonly #rowsOfNote = new Map<NoteId, OneOrMany<Row>>();
   readonly #requests = new Map<string, number>();
   readonly #agents = new Map<number, { agentId: number; name: string }>();
 
@@ -42,11 +43,7 @@ export class HistoryLog {
   #take(number: number): void {
     const commit = this.#graph.at(number);
     commit.order = this.#order.push(number) - 1;
-    for (const row of commit.rows) {
-      const rows = this.#rowsOfNote.get(row.id);
-      if (rows) rows.push(row);
-      else this.#rowsOfNote.set(row.id, [row]);
-    }
+    for (const row of commit.rows) pushTo(this.#rowsOfNote, row.entry.id, row);
     if (commit.request && !this.#requests.has(commit.request.key)) {
       this.#requests.set(commit.request.key, number);
     }
@@ -64,7 +61,7 @@ export class HistoryLog {
 
   /** Oldest first. */
   rowsOfNote(id: NoteId): readonly Row[] {
-    return this.#rowsOfNote.get(id) ?? [];
+    return itemsOf(this.#rowsOfNote.get(id));
   }
 
   /** The number of the commit that carried out a request first. */

@@ -7,22 +7,22 @@ import type { HistoryLog } from "./history-log.ts";
 import type { HistoryFilter, HistoryRow, Page } from "./note-index.ts";
 
 /** A row as callers see it. */
-export function shownRow(commit: CommitRecord, row: Row): HistoryRow {
+export function shownRow(commit: CommitRecord, { action, entry, gone }: Row): HistoryRow {
   return {
     commit: commit.id,
-    noteId: row.id,
-    path: row.path,
-    action: row.action,
-    type: row.brief.type,
-    title: row.brief.title,
-    tags: row.brief.tags,
+    noteId: entry.id,
+    path: entry.path,
+    action,
+    type: entry.brief.type,
+    title: entry.brief.title,
+    tags: entry.brief.tags,
     agentId: commit.agent?.agentId ?? null,
     agentName: commit.agent?.name ?? null,
     source: commit.source,
-    trust: row.trust,
+    trust: gone ? commit.trust : entry.trust,
     session: commit.session,
     atMs: commit.atMs,
-    revision: row.revision,
+    revision: gone ? null : entry.blob,
   };
 }
 
@@ -85,8 +85,9 @@ function* candidates(graph: CommitGraph, log: HistoryLog, filter: HistoryFilter)
 
 function passes(filter: HistoryFilter, commit: CommitRecord, row: Row): boolean {
   if (filter.agentIds && !(commit.agent && filter.agentIds.includes(commit.agent.agentId))) return false;
-  if (filter.types && !(row.brief.type !== null && filter.types.includes(row.brief.type))) return false;
-  if (filter.tags && !filter.tags.some((tag) => row.brief.tags.includes(tag))) return false;
+  const { type, tags } = row.entry.brief;
+  if (filter.types && !(type !== null && filter.types.includes(type))) return false;
+  if (filter.tags && !filter.tags.some((tag) => tags.includes(tag))) return false;
   if (filter.actions && !filter.actions.includes(row.action)) return false;
   if (filter.sources && !filter.sources.includes(commit.source)) return false;
   if (filter.session !== undefined && commit.session !== filter.session) return false;

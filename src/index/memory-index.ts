@@ -13,7 +13,7 @@ import { digestOf, filesOf } from "./digest.ts";
 import { entriesOf, planMove } from "./head-move.ts";
 import { queryHistory, shownRow } from "./history-query.ts";
 import { listNotes, summarize } from "./list-notes.ts";
-import { type LiveNote, liveNote, stateOf } from "./metadata.ts";
+import { type LiveNote, liveNote, parsedOf, stateOf } from "./metadata.ts";
 import type {
   FileAt,
   HistoryFilter,
@@ -181,7 +181,7 @@ export class MemoryIndex implements NoteIndex {
     if (entry === null) return null;
     const held = state.files.get(path);
     const parsed =
-      held?.entry.blob === entry.blob ? held.parsed : this.#options.parse(path, await read(entry.blob));
+      held?.entry.blob === entry.blob ? parsedOf(held) : this.#options.parse(path, await read(entry.blob));
     return stateOf(liveNote(graph, entry, parsed));
   }
 
@@ -190,7 +190,7 @@ export class MemoryIndex implements NoteIndex {
   }
 
   content(id: NoteId): string | null {
-    return this.#parts.state.byId(id)?.parsed.body ?? null;
+    return this.#parts.state.byId(id)?.body ?? null;
   }
 
   quarantined(): readonly Quarantined[] {
@@ -235,7 +235,7 @@ export class MemoryIndex implements NoteIndex {
 
   pathsOf(id: NoteId): readonly RepoPath[] {
     const { state, log } = this.#parts;
-    const past = [...log.rowsOfNote(id)].reverse().map((row) => row.path);
+    const past = [...log.rowsOfNote(id)].reverse().map((row) => row.entry.path);
     const now = state.byId(id)?.entry.path;
     return [...new Set(now === undefined ? past : [now, ...past])];
   }
@@ -244,7 +244,7 @@ export class MemoryIndex implements NoteIndex {
     const { state, log, graph } = this.#parts;
     if (state.byId(id)) return null;
     // An id that was never given has no rows.
-    const gone = log.rowsOfNote(id as NoteId).findLast((row) => row.revision === null);
+    const gone = log.rowsOfNote(id as NoteId).findLast((row) => row.gone);
     return gone ? graph.at(gone.commit).id : null;
   }
 

@@ -13,8 +13,12 @@ import type { ParsedFile } from "./parsed-file.ts";
 /** A note file at the head, ready to be shown. */
 export interface LiveNote {
   readonly entry: Entry;
-  readonly parsed: ParsedFile;
   readonly meta: NoteMetadata;
+  /** The body; of a file that can't be read as a note its whole text. */
+  readonly body: string;
+  /** The dates that the file states. */
+  readonly createdSaid: string | null;
+  readonly updatedSaid: string | null;
   readonly updatedMs: number;
   /** ms; null: never. */
   readonly expiresMs: number | null;
@@ -42,8 +46,8 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
     note_id: entry.id,
     title: entry.brief.title,
     type: entry.brief.type ?? "general",
-    // A copy, because the wire type is mutable and the brief is shared.
-    tags: [...entry.brief.tags],
+    // Shared with history, 100,000 times: the wire type is mutable, metadata of an index is not.
+    tags: entry.brief.tags as string[],
     created_at,
     updated_at: updatedMs === createdMs ? created_at : iso(updatedMs),
     status: said?.status ?? "open",
@@ -61,11 +65,37 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
   };
   return {
     entry,
-    parsed,
     meta,
+    body: parsed.body,
+    createdSaid: said?.createdAt ?? null,
+    updatedSaid: said?.updatedAt ?? null,
     updatedMs,
     expiresMs: meta.expires_at === null ? null : Date.parse(meta.expires_at),
     quarantined: parsed.trouble && { path: entry.path, ...parsed.trouble },
+  };
+}
+
+/** The parsed file that a note was made of, as far as it counted. */
+export function parsedOf({ entry, meta, body, createdSaid, updatedSaid, quarantined }: LiveNote): ParsedFile {
+  const { status, scope, key, pinned, extra } = meta;
+  const said = {
+    createdAt: createdSaid,
+    updatedAt: updatedSaid,
+    status,
+    scope,
+    scopeRefId: meta.scope_ref_id,
+    key,
+    agentId: meta.agent_id,
+    agentName: meta.agent_name,
+    pinned,
+    expiresAt: meta.expires_at,
+    extra,
+  };
+  return {
+    brief: entry.brief,
+    said: quarantined ? null : said,
+    body,
+    trouble: quarantined && { line: quarantined.line, reason: quarantined.reason },
   };
 }
 
@@ -73,5 +103,5 @@ const iso = (ms: number) => new Date(ms).toISOString();
 
 /** A note as `changedFields` compares it and as callers see its state. */
 export function stateOf(note: LiveNote): NoteState {
-  return { metadata: note.quarantined ? null : note.meta, content: note.parsed.body };
+  return { metadata: note.quarantined ? null : note.meta, content: note.body };
 }

@@ -10,7 +10,7 @@ import { type Folded, fold } from "./fold.ts";
 import type { HeadMove } from "./head-move.ts";
 import { HeadState } from "./head-state.ts";
 import { HistoryLog } from "./history-log.ts";
-import { type LiveNote, liveNote } from "./metadata.ts";
+import { type LiveNote, liveNote, parsedOf } from "./metadata.ts";
 import { changesOf, differenceOf } from "./note-changes.ts";
 import type { NoteChange } from "./note-index.ts";
 import type { FileBlob, ParsedCache } from "./parsed-cache.ts";
@@ -65,7 +65,7 @@ export function moveHead(parts: Parts, move: HeadMove, to: number, cache: Parsed
   const live = (entry: Entry | null): LiveNote | null => {
     if (entry === null) return null;
     const held = state.files.get(entry.path);
-    return liveNote(graph, entry, held?.entry.blob === entry.blob ? held.parsed : cache.must(entry));
+    return liveNote(graph, entry, held?.entry.blob === entry.blob ? parsedOf(held) : cache.must(entry));
   };
   const put = (left: ReadonlyMap<RepoPath, Entry | null>) => {
     const before = new Map([...left.keys()].map((path) => [path, state.files.get(path) ?? null]));
@@ -99,7 +99,7 @@ export function moveHead(parts: Parts, move: HeadMove, to: number, cache: Parsed
 
 function putText(texts: TextIndex, path: RepoPath, note: LiveNote | null): void {
   if (note === null) texts.remove(path);
-  else texts.put(path, { title: note.meta.title, tags: note.meta.tags, body: note.parsed.body });
+  else texts.put(path, { title: note.meta.title, tags: note.meta.tags, body: note.body });
 }
 
 /** The words of every note, built now where a restore left them out. @cost some 100 µs a note, once */

@@ -19,9 +19,9 @@ export function rememberedRequest(
   const { id: commit, request, rows } = graph.at(number);
   if (request?.noteId == null) return null;
   const { hash, noteId } = request;
-  const row = rows.find((made) => made.id === noteId);
-  if (row) return { hash, commit, noteId, path: row.revision && row.path, revision: row.revision };
-  const file = fileOf(graph, number, noteId);
+  const row = rows.find((made) => made.entry.id === noteId);
+  if (row?.gone) return { hash, commit, noteId, path: null, revision: null };
+  const file = row?.entry ?? fileOf(graph, number, noteId);
   return { hash, commit, noteId, path: file?.path ?? null, revision: file?.blob ?? null };
 }
 

@@ -80,7 +80,7 @@ function* notesOf(head: HeadState, keys: Iterable<string>): Generator<LiveNote> 
 function holds(note: LiveNote, folded: string, withTags: boolean): boolean {
   return (
     fold(note.meta.title).includes(folded) ||
-    fold(note.parsed.body).includes(folded) ||
+    fold(note.body).includes(folded) ||
     (withTags && note.meta.tags.some((tag) => fold(tag).includes(folded)))
   );
 }
@@ -102,9 +102,9 @@ function answer(
 ): { rows: SearchRow[]; total: number } {
   const rows = hits.slice(0, query.limit).map(({ note, score }) => ({
     note: note.meta,
-    content: note.parsed.body,
+    content: note.body,
     score: Math.round(score * SCORE_DECIMALS) / SCORE_DECIMALS,
-    snippet: snippetOf(note.parsed.body, needles),
+    snippet: snippetOf(note.body, needles),
   }));
   return { rows, total: hits.length };
 }

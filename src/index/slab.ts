@@ -2,7 +2,7 @@
  * Many short lists of 32-bit numbers in one array: a list costs what it holds, rounded up to a power of two.
  * Knows nothing of what the numbers mean. Invariant: no two lists share a place, and freed places are used again.
  */
-const GROWTH = 1.5;
+const GROWTH = 1.25;
 const FIRST_WORDS = 1_024;
 
 export class Slab {
