@@ -126,7 +126,7 @@ function numbering<T>(): { of(thing: T): number; readonly all: T[] } {
 /**
  * Read a checkpoint back, without any blob.
  * @returns null for bytes of another format, fingerprint or program, truncated or damaged: rebuild then
- * @cost one pass; the words of the notes are indexed at the first search
+ * @cost one pass; the words of the notes are indexed afterwards
  */
 export function readCheckpoint(bytes: Uint8Array, fingerprint: string): Parts | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -192,6 +192,7 @@ function partsOf(payload: Payload, bodies: Buffer): Parts {
     const file = entry(which);
     const body = bodies.toString("utf8", from, from + length);
     from += length;
+    parts.unread.add(file.path);
     state.set(file.path, liveNote(graph, file, { brief: file.brief, said, trouble, body }));
   }
   parts.head = graph.commits.length - 1;

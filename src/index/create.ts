@@ -24,10 +24,10 @@ export function createNoteIndex(options: IndexOptions = {}): NoteIndex {
 
 /**
  * The index that wrote a checkpoint (`snapshot`), at the head it stood at then; `apply` what came after.
- * Needs no blob. The words for search are indexed at the first search.
+ * Needs no blob. The words for search are indexed between turns, or at once by a search that comes first.
  *
  * @returns null for bytes of another format, program or set of types, truncated or damaged: rebuild then
- * @cost 100,000 notes: see test/bench
+ * @cost one pass over the bytes; some 25 µs a note
  */
 export function restoreNoteIndex(bytes: Uint8Array, options: IndexOptions = {}): NoteIndex | null {
   const memory = memoryOptions(options);

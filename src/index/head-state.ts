@@ -37,6 +37,16 @@ export class HeadState {
     return this.#folders.get(folder) ?? 0;
   }
 
+  /** Ids that two files claim; `contested` are the files served under another. */
+  duplicates(): { id: string; kept: RepoPath; other: RepoPath; servedAs: NoteId }[] {
+    return [...this.contested.values()].flatMap(({ entry }) => {
+      const id = entry.brief.claim;
+      const kept = id === null ? null : this.byId(id);
+      if (id === null || kept === null) return [];
+      return [{ id, kept: kept.entry.path, other: entry.path, servedAs: entry.id }];
+    });
+  }
+
   /** Replace what a path holds; null: nothing. */
   set(path: RepoPath, note: LiveNote | null): void {
     const before = this.files.get(path);

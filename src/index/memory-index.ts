@@ -29,12 +29,13 @@ import type {
 } from "./note-index.ts";
 import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
-import { blobsOf, buildTexts, emptyParts, foldAll, heldBy, moveHead, type Parts, textsOf } from "./parts.ts";
+import { blobsOf, emptyParts, foldAll, heldBy, moveHead, type Parts, readWords } from "./parts.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search-notes.ts";
 import { slices } from "./slices.ts";
 
 const SLICE_COMMITS = 512;
+const WORDS_A_TURN = 32;
 
 export interface MemoryIndexOptions {
   readonly parse: ParseFile;
@@ -48,10 +49,12 @@ export class MemoryIndex implements NoteIndex {
   readonly #options: MemoryIndexOptions;
   #parts: Parts;
   #moving = false;
+  #reading = false;
 
   constructor(options: MemoryIndexOptions, parts: Parts = emptyParts()) {
     this.#options = options;
     this.#parts = parts;
+    this.#readWordsLater();
   }
 
   get head(): CommitId | null {
@@ -85,7 +88,9 @@ export class MemoryIndex implements NoteIndex {
       const head = parts.graph.numberOf(target) ?? -1;
       const move = planMove(parts.graph, parts.state, parts.head, head, folded);
       await cache.load([...entriesOf(move)].filter((entry) => !heldBy(parts, entry)));
-      return moveHead(parts, move, head, cache);
+      const changes = moveHead(parts, move, head, cache);
+      this.#readWordsLater();
+      return changes;
     });
   }
 
@@ -114,9 +119,19 @@ export class MemoryIndex implements NoteIndex {
         await cache.load(entriesOf(move));
         moveHead(parts, move, to, cache);
       }
-      await buildTexts(parts);
       this.#parts = parts;
+      this.#readWordsLater();
     });
+  }
+
+  /** Words of many changed files are indexed bit by bit between turns, unless a search asks for them first. */
+  #readWordsLater(): void {
+    if (readWords(this.#parts, WORDS_A_TURN) || this.#reading) return;
+    this.#reading = true;
+    setImmediate(() => {
+      this.#reading = false;
+      this.#readWordsLater();
+    }).unref();
   }
 
   /** One move at a time: a second that starts while blobs are read would build on a head that is leaving. */
@@ -201,15 +216,8 @@ export class MemoryIndex implements NoteIndex {
     return this.#parts.state.byId(id)?.quarantined ?? null;
   }
 
-  duplicates(): readonly { id: string; kept: RepoPath; other: RepoPath; servedAs: NoteId }[] {
-    const { state } = this.#parts;
-    return [...state.contested.values()].flatMap(({ entry }) => {
-      const id = entry.brief.claim;
-      const kept = id === null ? null : state.byId(id);
-      return id === null || kept === null
-        ? []
-        : [{ id, kept: kept.entry.path, other: entry.path, servedAs: entry.id }];
-    });
+  duplicates(): ReturnType<NoteIndex["duplicates"]> {
+    return this.#parts.state.duplicates();
   }
 
   list(query: Parameters<NoteIndex["list"]>[0]): Page<NoteMetadata> {
@@ -217,7 +225,8 @@ export class MemoryIndex implements NoteIndex {
   }
 
   search(query: SearchQuery): { rows: readonly SearchRow[]; total: number } {
-    return searchNotes(this.#parts.state, textsOf(this.#parts), query);
+    readWords(this.#parts);
+    return searchNotes(this.#parts.state, this.#parts.texts, query);
   }
 
   summary(viewer: Viewer, nowMs: number): Summary {

@@ -4,6 +4,7 @@ import type { BlobId, RepoPath } from "../domain/note.ts";
 import type { ParsedFile, ParseFile } from "./parsed-file.ts";
 
 const READS_AT_ONCE = 16;
+const PARSED_A_TURN = 128;
 
 export interface FileBlob {
   readonly path: RepoPath;
@@ -25,8 +26,11 @@ export class ParsedCache {
     const wanted = new Map<string, FileBlob>();
     for (const file of files) if (!this.#parsed.has(keyOf(file))) wanted.set(keyOf(file), file);
     const queue = wanted.entries();
+    let parsed = 0;
     const work = async () => {
       for (const [key, file] of queue) {
+        // Reads from a cache never leave the current turn; others shall have one too.
+        if (++parsed % PARSED_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
         this.#parsed.set(key, this.#parse(file.path, await this.#read(file.blob)));
       }
     };

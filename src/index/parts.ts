@@ -21,15 +21,23 @@ export interface Parts {
   readonly graph: CommitGraph;
   readonly log: HistoryLog;
   readonly state: HeadState;
-  /** Null until the first search after a restore. */
-  texts: TextIndex | null;
+  readonly texts: TextIndex;
+  /** Paths whose words the text index doesn't have as they are now; a search reads them first. */
+  readonly unread: Set<RepoPath>;
   /** Number of the head; -1: none. */
   head: number;
 }
 
 export function emptyParts(): Parts {
   const graph = new CommitGraph();
-  return { graph, log: new HistoryLog(graph), state: new HeadState(), texts: null, head: -1 };
+  return {
+    graph,
+    log: new HistoryLog(graph),
+    state: new HeadState(),
+    texts: new MemoryTextIndex(),
+    unread: new Set(),
+    head: -1,
+  };
 }
 
 /** The blobs that a commit's events write. */
@@ -83,44 +91,34 @@ export function moveHead(parts: Parts, move: HeadMove, to: number, cache: Parsed
     for (const step of move.steps) {
       const { before, after } = put(step.left);
       for (const path of step.left.keys()) touched.add(path);
-      changes.push(...changesOf(graph.at(step.number).id, step, before, after));
+      // Not spread into arguments: a commit may bring 100,000 files.
+      for (const change of changesOf(graph.at(step.number).id, step, before, after)) changes.push(change);
     }
     log.append(to);
   } else {
     const { before, after } = put(move.left);
     for (const path of move.left.keys()) touched.add(path);
-    changes.push(...differenceOf(graph.at(to).id, [...touched], before, after));
+    for (const change of differenceOf(graph.at(to).id, [...touched], before, after)) changes.push(change);
     log.reset(to);
   }
   parts.head = to;
-  if (parts.texts) for (const path of touched) putText(parts.texts, path, state.files.get(path) ?? null);
+  for (const path of touched) parts.unread.add(path);
   return changes;
 }
 
-function putText(texts: TextIndex, path: RepoPath, note: LiveNote | null): void {
-  if (note === null) texts.remove(path);
-  else texts.put(path, { title: note.meta.title, tags: note.meta.tags, body: note.body });
-}
-
-/** The words of every note, built now where a restore left them out. @cost some 100 µs a note, once */
-export function textsOf(parts: Parts): TextIndex {
-  if (parts.texts === null) {
-    parts.texts = new MemoryTextIndex();
-    for (const [path, note] of parts.state.files) putText(parts.texts, path, note);
+/**
+ * Index the words of files that changed, up to `most` of them, the first changed first.
+ * @returns whether none is left
+ * @cost some 100 µs a note of 1 kB
+ */
+export function readWords({ texts, unread, state }: Parts, most = Number.POSITIVE_INFINITY): boolean {
+  let left = most;
+  for (const path of unread) {
+    if (left-- <= 0) return false;
+    unread.delete(path);
+    const note = state.files.get(path);
+    if (note) texts.put(path, { title: note.meta.title, tags: note.meta.tags, body: note.body });
+    else texts.remove(path);
   }
-  return parts.texts;
-}
-
-const TEXTS_A_TURN = 200;
-
-/** As `textsOf`, giving the loop a turn now and then; the parts must not move meanwhile. */
-export async function buildTexts(parts: Parts): Promise<void> {
-  const texts = new MemoryTextIndex();
-  let built = 0;
-  for (const [path, note] of parts.state.files) {
-    putText(texts, path, note);
-    built += 1;
-    if (built % TEXTS_A_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
-  parts.texts = texts;
+  return true;
 }
