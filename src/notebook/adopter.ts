@@ -151,6 +151,7 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
   return {
     pending,
     async place(standings, staged) {
+      const untouched: Standing[] = [];
       for (const standing of standings) {
         const { path, verdict, base, tip, disk } = standing;
         if (verdict === "accept") {
@@ -160,8 +161,10 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
         const deleted = disk === null && base !== null;
         if (verdict !== "bring-forward" || deleted) continue;
         if (staged.has(path)) pending.add(path);
-        else await bringForward(standing);
+        else untouched.push(standing);
       }
+      // Asked for in one turn, the store brings them all under one taking of the locks.
+      await Promise.all(untouched.map(bringForward));
     },
     async commit(groups, standings, sign, force) {
       const byPath = new Map(standings.map((standing) => [standing.path, standing]));

@@ -150,7 +150,6 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       const again = await looking.at(lagging.map((standing) => standing.path));
       if (again !== null) await adopter.place(again.standings, await refreshHolds());
     });
-    await store.workTree.flush();
   }
 
   /** Files that hints name: notes as they are, folders as what lies and lay in them. Null: everything. */
