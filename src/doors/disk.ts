@@ -9,8 +9,6 @@ import type { ScanReason } from "../notebook/reconciler.ts";
 import { loopStall, type StallMeter } from "./loop-stall.ts";
 import { type WatchFolder, watchFolders } from "./watch-folders.ts";
 import { watchGit } from "./watch-git.ts";
-import { watchTree } from "./watch-tree.ts";
-import type { TreeWatcher } from "./watching.ts";
 
 const GATHER_MS = 50;
 const SCAN_EVERY_MS = 30_000;
@@ -18,9 +16,6 @@ const STALL_LOOK_EVERY_MS = 1000;
 const STALL_MS = 200;
 /** So many events in one moment are taken for a queue that overflowed. */
 const FLOOD_EVENTS = 1000;
-/** Up to here chokidar walks the tree. */
-const CHOKIDAR_MAX_FILES = 5000;
-const SHRUNK = 0.8;
 
 export interface DiskDeps {
   /** The working tree, absolute. */
@@ -31,9 +26,8 @@ export interface DiskDeps {
   /** Where notes lie, relative; `.` for the whole tree. */
   readonly roots: readonly string[];
   readonly clock: Clock;
-  /** Folders that hold notes, and how many notes there are, as the index knows. */
+  /** Folders that hold notes, as the index knows. */
   readonly folders: () => Iterable<string>;
-  readonly noteCount: () => number;
   /** Something happened at these files or folders. */
   hint(paths: Iterable<string>): Promise<void>;
   scanAll(reason: ScanReason): Promise<void>;
@@ -41,13 +35,12 @@ export interface DiskDeps {
   headMoved(): Promise<void>;
   /** A watcher or a scan failed; people should know, the door goes on. */
   failed(error: unknown): void;
-  readonly maxChokidarFiles?: number;
   readonly watchFolder?: WatchFolder;
   readonly stall?: StallMeter;
 }
 
 export interface DiskDoor {
-  /** How files are watched, for people: `chokidar`, `folders`, or what is wrong and what happens instead. */
+  /** For people: `watching`, or what is wrong and what happens instead. */
   status(): string;
   close(): Promise<void>;
 }
@@ -60,8 +53,6 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
   const changed = new Set<string>();
   let events = 0;
   let closed = false;
-  let tree: TreeWatcher | null = null;
-  let stopGit: (() => Promise<void>) | null = null;
   let trouble: string | null = null;
   let lastTrouble: string | null = null;
 
@@ -122,29 +113,14 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
     });
   }
 
-  /** Which watcher the tree needs; one that shrank a little keeps what it has. */
-  function fitting(): TreeWatcher["kind"] {
-    const most = deps.maxChokidarFiles ?? CHOKIDAR_MAX_FILES;
-    return deps.noteCount() > (tree?.kind === "folders" ? SHRUNK * most : most) ? "folders" : "chokidar";
-  }
-
-  /** Watch what isn't watched: at the start, after a failure, and when the tree outgrew its watcher. */
-  async function arm(): Promise<void> {
-    const report = { changed: onChange, failed: onFailure };
-    const kind = fitting();
+  /** Watch what isn't watched: folders unseen so far, and after a failure all over again. */
+  async function refresh(): Promise<void> {
     const broken = trouble !== null;
     if (!broken) lastTrouble = null;
     trouble = null;
-    if (tree?.kind === kind && (!broken || kind === "folders")) await tree.refresh();
-    else {
-      await tree?.close();
-      tree =
-        kind === "folders"
-          ? await watchFolders(deps.root, deps.roots, deps.folders, report, deps.watchFolder)
-          : await watchTree(deps.root, deps.roots, report);
-    }
-    if (stopGit !== null && !broken) return;
-    await stopGit?.();
+    await tree.refresh();
+    if (!broken) return;
+    await stopGit();
     stopGit = await watchGit(deps.gitDir, deps.commonDir, onGit, onFailure);
   }
 
@@ -152,7 +128,7 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
     later(SCAN_EVERY_MS, () =>
       run(async () => {
         try {
-          await arm();
+          await refresh();
           await scan("interval");
         } finally {
           everyInterval();
@@ -168,23 +144,24 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
     });
   }
 
-  await arm();
+  const report = { changed: onChange, failed: onFailure };
+  const tree = await watchFolders(deps.root, deps.roots, deps.folders, report, deps.watchFolder);
+  let stopGit = await watchGit(deps.gitDir, deps.commonDir, onGit, onFailure);
   stall.takeMs();
   everyInterval();
   watchStalls();
 
   return {
     status() {
-      const kind = tree?.kind ?? "nothing";
-      if (trouble === null) return kind;
-      return `${kind}, not complete (${trouble}): everything is looked at every ${SCAN_EVERY_MS / 1000} s`;
+      if (trouble === null) return "watching";
+      return `not everything is watched (${trouble}): everything is looked at every ${SCAN_EVERY_MS / 1000} s`;
     },
     async close() {
       closed = true;
       for (const cancel of timers) cancel();
       timers.clear();
       stall.close();
-      await Promise.all([tree?.close(), stopGit?.()]);
+      await Promise.all([tree.close(), stopGit()]);
     },
   };
 }

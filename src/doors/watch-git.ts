@@ -1,16 +1,18 @@
 /**
  * Watch what Git itself moves: HEAD, the branches, the index, and the files that say that a merge or a rebase is
- * under way. Locks come and go and are no news.
+ * under way. Git replaces all of these by renaming a lock over them, so folders are watched and not the files:
+ * a watch on a file is on the one that was replaced, and loses what happens until it is set anew.
  */
-import { relative, sep } from "node:path";
-import { watch } from "chokidar";
+import { watch } from "node:fs";
+import { watchFolders } from "./watch-folders.ts";
 
+/** In the Git directory itself. Locks come and go and are no news. */
 const NEWS =
-  /^(?:HEAD|index|packed-refs|refs|refs\/heads(?:\/.*)?|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|rebase-merge|rebase-apply)$/;
+  /^(?:HEAD|index|packed-refs|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|rebase-merge|rebase-apply)$/;
 
 /**
  * @param gitDir     absolute; HEAD and index lie there
- * @param commonDir  absolute; refs lie there; the same but in a linked working tree
+ * @param commonDir  absolute; refs lie there; another one in a linked working tree only
  * @param moved      something of it changed; called often, says nothing about what
  * @returns when watching; the function returned ends it
  */
@@ -20,21 +22,26 @@ export async function watchGit(
   moved: () => void,
   failed: (error: unknown) => void,
 ): Promise<() => Promise<void>> {
-  const folders = [...new Set([gitDir, commonDir])];
-  const nameOf = (path: string) => {
-    const from = folders.find((folder) => path === folder || path.startsWith(folder + sep)) ?? gitDir;
-    return relative(from, path).split(sep).join("/");
-  };
-  const watcher = watch(folders, {
-    ignoreInitial: true,
-    followSymlinks: false,
-    ignored(path) {
-      const name = nameOf(path);
-      return name !== "" && (name.endsWith(".lock") || !NEWS.test(name));
-    },
+  const tops = [...new Set([gitDir, commonDir])].flatMap((folder) => {
+    try {
+      const watcher = watch(folder, { persistent: false, encoding: "utf8" }, (_event, name) => {
+        if (name === null || NEWS.test(name)) moved();
+      });
+      return [watcher.on("error", failed)];
+    } catch (error) {
+      failed(error);
+      return [];
+    }
   });
-  watcher.on("all", moved);
-  watcher.on("error", failed);
-  await new Promise<void>((resolve) => watcher.once("ready", resolve));
-  return () => watcher.close();
+  const report = {
+    changed: (path: string) => {
+      if (!path.endsWith(".lock")) moved();
+    },
+    failed,
+  };
+  const branches = await watchFolders(commonDir, ["refs/heads"], () => [], report);
+  return async () => {
+    for (const top of tops) top.close();
+    await branches.close();
+  };
 }

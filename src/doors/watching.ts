@@ -1,6 +1,6 @@
 /**
- * What a watcher of a tree is: something that says where to look. Two kinds, one shape: chokidar for small
- * trees, one `fs.watch` a folder for large ones. Invariant: a watcher that lost anything says `failed`.
+ * What a watcher of folders is, and how it tells one folder from another. Invariant: a watcher that lost
+ * anything says `failed`.
  */
 import { lstat } from "node:fs/promises";
 
@@ -11,8 +11,7 @@ export interface WatchReport {
   failed(error: unknown): void;
 }
 
-export interface TreeWatcher {
-  readonly kind: "chokidar" | "folders";
+export interface FolderWatcher {
   /** Watch folders that appeared or were made again unseen. */
   refresh(): Promise<void>;
   close(): Promise<void>;

@@ -42,7 +42,6 @@ async function start(options: Partial<DiskDeps> = {}): Promise<void> {
     roots: ["notes", "memory"],
     clock: systemClock,
     folders: () => ["notes/2026"],
-    noteCount: () => 1,
     hint: async (paths) => void hints.push(...paths),
     scanAll: async (reason) => void scans.push(reason),
     headMoved: async () => void moves++,
@@ -61,13 +60,10 @@ async function sees(path: string, act: () => void): Promise<void> {
   await until(`a hint of ${path}`, () => hinted(path));
 }
 
-describe.each([
-  ["chokidar", 5000],
-  ["folders", 0],
-] as const)("a tree watched by %s", (kind, maxChokidarFiles) => {
-  beforeEach(() => start({ maxChokidarFiles }));
+describe("the working tree", () => {
+  beforeEach(() => start());
 
-  test("says so", () => expect([door?.status(), failures]).toEqual([kind, []]));
+  test("is watched", () => expect([door?.status(), failures]).toEqual(["watching", []]));
 
   test("hints at every way that editors save", async () => {
     const x = file("notes/2026/x.md");
@@ -128,6 +124,24 @@ describe.each([
   });
 });
 
+test("a folder that was empty at the start is watched", async () => {
+  mkdirSync(file("notes/ideas"));
+  await start();
+  await sees("notes/ideas/a.md", () => writeFileSync(file("notes/ideas/a.md"), "one\n"));
+});
+
+test("a hundred edits by renaming over, in bursts, each end in a hint after the last", async () => {
+  await start();
+  for (let round = 0; round < 10; round++) {
+    for (let i = 0; i < 10; i++) {
+      writeFileSync(file("notes/2026/x.tmp"), `${round} ${i}\n`);
+      renameSync(file("notes/2026/x.tmp"), file("notes/2026/x.md"));
+    }
+    hints = [];
+    await until("a hint", () => hinted("notes/2026/x.md"));
+  }
+});
+
 test("what Git moves is told: commit, branch, checkout, stage, an open merge", async () => {
   await start();
   const git = async (...args: string[]) => {
@@ -153,7 +167,6 @@ test("a full table of watches is reported once and in the status, and everything
   const clock = fakeClock();
   await start({
     clock,
-    maxChokidarFiles: 0,
     watchFolder: () => {
       throw Object.assign(new Error("ENOSPC: System limit for number of file watchers reached"), {
         code: "ENOSPC",
@@ -162,7 +175,7 @@ test("a full table of watches is reported once and in the status, and everything
   });
   clock.advance(50);
   expect([scans, failures.length]).toEqual([["watcher"], 1]);
-  expect(door?.status()).toMatch(/^folders, not complete \(ENOSPC.*every 30 s$/);
+  expect(door?.status()).toMatch(/^not everything is watched \(ENOSPC.*every 30 s$/);
   clock.advance(30_000);
   await until("the scan of the interval", () => scans.includes("interval"));
   expect(failures).toHaveLength(1);
@@ -185,7 +198,7 @@ test("a scan runs every 30 s, and after a stall of the loop over 200 ms", async 
 });
 
 test("more than a thousand events together are a flood: everything is looked at", async () => {
-  await start({ maxChokidarFiles: 0 });
+  await start();
   for (let i = 0; i < 1500; i++) writeFileSync(file(`notes/2026/n${i}.md`), "x");
   await until("a scan", () => scans.includes("flood"));
 });
