@@ -8,6 +8,7 @@ import { NotesError } from "../domain/errors.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import { inTurn } from "../lib/in-turn.ts";
 import { createAdopter } from "./adopter.ts";
+import { hintedPaths, untouched } from "./hinted-paths.ts";
 import { createLooking } from "./looking.ts";
 import type { Reconciler, ReconcilerDeps, ScanReason } from "./reconciler.ts";
 import { createSettling, type Group, type Hold } from "./settling.ts";
@@ -152,35 +153,18 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     });
   }
 
-  /** Files that hints name: notes as they are, folders as what lies and lay in them. Null: everything. */
-  async function expand(hints: readonly string[]): Promise<Set<RepoPath> | null> {
-    const paths = new Set<RepoPath>();
-    const folders: string[] = [];
-    for (const hint of hints.map((text) => text.replace(/\/+$/, ""))) {
-      if (hint === "" || hint === ".") return null;
-      // A path of the working tree, relative: what RepoPath means.
-      if (hint.endsWith(".md")) paths.add(hint as RepoPath);
-      else folders.push(`${hint}/`);
-    }
-    if (folders.length === 0) return paths;
-    for (const folder of folders) for (const path of await store.workTree.under(folder)) paths.add(path);
-    const inside = (path: string) => folders.some((folder) => path.startsWith(folder));
-    for (const path of store.workTree.basePaths()) if (inside(path)) paths.add(path);
-    for (const { path } of settling.all()) if (inside(path)) paths.add(path);
-    return paths;
-  }
-
   const drainHints = inTurn(async () => {
     if (hinted.size === 0) return;
     const hints = [...hinted];
     hinted.clear();
-    await level(await expand(hints));
+    await level(await hintedPaths(hints, store.workTree, settling));
   });
 
   const scanInTurn = inTurn(async (reason: ScanReason) => {
     waitingScan = null;
     const startMs = clock.now();
     await level(null, reason === "start");
+    if (settling.size > 0) await refreshHolds();
     lastScan = { endMs: clock.now(), costMs: clock.now() - startMs };
     await inBackground(() => commitDue(QUIET));
   });
@@ -241,9 +225,13 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   }
 
   return {
-    hint(paths) {
-      for (const path of paths) hinted.add(path);
-      return inBackground(drainHints);
+    async hint(paths) {
+      const hints = [...paths];
+      await inBackground(async () => {
+        if (!looking.away && (await untouched(hints, store.workTree, settling))) return;
+        for (const hint of hints) hinted.add(hint);
+        await drainHints();
+      });
     },
     scanAll,
     settle: (paths, reason, by = "daemon") =>

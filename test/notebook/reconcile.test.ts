@@ -182,6 +182,16 @@ test("what was unstaged again settles", async () => {
   expect(await tipText("x")).toBe("two\n");
 });
 
+test("what was unstaged unseen settles after the next full scan", async () => {
+  await note("x", "one\n");
+  await save("x", "two\n");
+  h.store.person.stage(at("x"));
+  await h.pass(60_000);
+  h.store.person.stage();
+  await h.reconciler.scanAll("interval");
+  expect(await tipText("x")).toBe("two\n");
+});
+
 test("both halves of a staged rename wait", async () => {
   await note("old", "# Same\n");
   h.store.person.save(at("old"), null);
