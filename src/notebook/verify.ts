@@ -33,8 +33,7 @@ export async function verifyNotebook(deps: VerifyDeps): Promise<Verified> {
   const head = index.head;
   const blobs = head === null ? [] : await blobProblems(store, await store.list(head));
   const files = await fileProblems(store);
-  const { rebuilt, problems } = await compare(deps);
-  const digest = index.digest();
+  const { digest, rebuilt, problems } = await compare(deps);
   const twice = index.duplicates().map(({ id, kept, other, servedAs }) => ({
     kind: "duplicate_id",
     path: other,
@@ -66,10 +65,10 @@ async function compare({ store, index, newIndex }: VerifyDeps) {
   } catch (error) {
     if (!(error instanceof NotesError)) throw error;
     const problem = { kind: "corrupt", path: "", detail: `history can't be read through: ${error.message}` };
-    return { rebuilt: "", problems: [problem] };
+    return { digest: index.digest(), rebuilt: "", problems: [problem] };
   }
   const problems = index.differences(other).map(({ path, detail }) => ({ kind: "index", path, detail }));
-  return { rebuilt: other.digest(), problems };
+  return { digest: index.digest(), rebuilt: other.digest(), problems };
 }
 
 async function blobProblems(store: NoteStore, files: readonly TreeFile[]): Promise<VerifyProblem[]> {

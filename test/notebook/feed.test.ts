@@ -149,6 +149,16 @@ test("pages give what a subscription got, at every size, also cut inside a batch
   }
 });
 
+test("a page stays under a megabyte, whatever its limit", async () => {
+  const tags = `tags: [${Array.from({ length: 64 }, (_, i) => `${i}`.padEnd(64, "t")).join(", ")}]`;
+  const files = Array.from({ length: 220 }, (_, i) => [`notes/${i}.md`, note(`n${i}`, "", tags)]);
+  await bench.write(Object.fromEntries(files));
+  const page = await bench.feed.changes(BEGINNING, 1_000, {});
+  expect(page.more).toBe(true);
+  expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(1_000_000);
+  expect((await bench.pages(page.cursor, {}, 1_000)).changes).toHaveLength(220 - page.changes.length);
+});
+
 test("a subscription from a cursor catches up and goes on without a seam while writes happen", async () => {
   const from = await bench.write({ "notes/a.md": note("a") });
   for (let i = 0; i < 100; i++) await bench.write({ "notes/a.md": note("a", `before ${i}`) });
