@@ -3,11 +3,20 @@
 const WRITTEN =
   /^(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]|[ \t]+)(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?[ \t]*(Z|z|UTC|[+-]\d{1,2}(?::?\d{2})?)?)?$/;
 
+/** As we write it, which is nearly every instant that is read. */
+const OURS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function isReal(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && text >= "0100" && new Date(ms).toISOString() === text;
+}
+
 /**
  * Read a date or a date with time; without an offset it is UTC.
  * @returns ISO 8601 with `Z` and milliseconds, or null when the text is none or names a day that isn't
  */
 export function parseInstant(text: string): string | null {
+  if (OURS.test(text) && isReal(text)) return text;
   const found = WRITTEN.exec(text.trim());
   if (found === null) return null;
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0));

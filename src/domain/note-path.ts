@@ -22,8 +22,12 @@ export function isGitSegment(segment: string): boolean {
   return bare === ".git" || /^git~\d+$/.test(bare);
 }
 
+/** Nearly every path there is: no segment of these can be Git's, hidden or anything but itself. */
+const PLAIN = /^(?:\w[\w.-]*\/)*\w[\w.-]*$/;
+
 /** Why a text can't be a path in the repository; null when it can. */
 function faultOf(path: string): string | null {
+  if (path.length <= SEGMENT_MAX_BYTES && PLAIN.test(path)) return null;
   if (path === "") return "is empty";
   if (Buffer.byteLength(path) > PATH_MAX_BYTES) return `is longer than ${PATH_MAX_BYTES} bytes`;
   if (/[\p{Cc}\p{Cs}]/u.test(path)) return "holds a control character or half a character";

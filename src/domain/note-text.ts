@@ -44,11 +44,12 @@ function wideEncoding(bytes: Uint8Array): "utf-16le" | "utf-16be" | null {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
   const head = bytes.subarray(0, 512);
   if (head.length < 4) return null;
-  const zeros = [0, 0];
-  head.forEach((byte, i) => {
-    if (byte === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1;
-  });
-  const [even = 0, odd = 0] = zeros;
+  let [even, odd] = [0, 0];
+  for (let i = 0; i < head.length; i++) {
+    if (head[i] !== 0) continue;
+    if (i % 2 === 0) even++;
+    else odd++;
+  }
   if (odd > head.length / 4 && even === 0) return "utf-16le";
   return even > head.length / 4 && odd === 0 ? "utf-16be" : null;
 }

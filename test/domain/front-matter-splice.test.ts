@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 import { readFrontMatter, Unreadable, type Value } from "../../src/domain/front-matter.ts";
 import { same, splice } from "../../src/domain/front-matter-splice.ts";
 import { valueText } from "../../src/domain/yaml-text.ts";
@@ -216,3 +216,44 @@ test("any change of any key leaves every other line as it is", () => {
     { numRuns: 400 },
   );
 });
+
+test("front matter in anybody's style: the other keys keep their lines, comments included", () => {
+  const keys = fc.constantFrom("title", "tags", "a", "c d");
+  const style = fc.record({
+    indent: fc.constantFrom(2, 4),
+    indentSeq: fc.boolean(),
+    singleQuote: fc.constantFrom(true, false),
+    defaultStringType: fc.constantFrom(
+      "PLAIN",
+      "QUOTE_DOUBLE",
+      "QUOTE_SINGLE",
+      "BLOCK_LITERAL",
+      "BLOCK_FOLDED",
+    ),
+    lineWidth: fc.constantFrom(0, 40, 80),
+    collectionStyle: fc.constantFrom("any", "block"),
+  } as const);
+  const data = fc.dictionary(keys, value, { minKeys: 1, maxKeys: 4, noNullPrototype: true });
+  fc.assert(
+    fc.property(data, keys, fc.option(value, { nil: undefined }), style, (given, key, wanted, options) => {
+      const blocks = Object.entries(given).map(
+        ([name, held]) => [name, `# about ${name}\n${stringify({ [name]: held }, options)}`] as const,
+      );
+      const text = `---\n${blocks.map(([, block]) => block).join("")}---\nbody\n`;
+      // What the library writes and does not read back is not our matter here.
+      fc.pre(isReadable(text));
+      const after = change(text, { [key]: wanted });
+      expect(same(readFrontMatter(after).data.get(key), wanted)).toBe(true);
+      for (const [name, block] of blocks) if (name !== key) expect(after).toContain(block);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+function isReadable(text: string): boolean {
+  try {
+    return readFrontMatter(text).block !== null;
+  } catch {
+    return false;
+  }
+}
