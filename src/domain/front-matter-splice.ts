@@ -3,7 +3,9 @@
  * author's style. Invariant: the result, read again, holds exactly the wanted values, and the body's bytes
  * are the same; where that can't be had the change is refused.
  */
+import { diffArrays } from "diff";
 import { isAlias, isMap, isNode, isScalar, isSeq, type Pair, parseDocument, type YAMLSeq } from "yaml";
+import { linesOf } from "./diff3.ts";
 import {
   type FrontMatter,
   plainValue,
@@ -55,12 +57,15 @@ export function same(a: Value | undefined, b: Value | undefined): boolean {
   );
 }
 
+/** Equal keys with equal values, in any order. */
+export function sameData(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>): boolean {
+  return a.size === b.size && [...a].every(([key, value]) => b.has(key) && same(value, b.get(key)));
+}
+
 function verify(text: string, wanted: ReadonlyMap<string, Value>, body: string): void {
   const got = readFrontMatter(text);
-  const equal =
-    got.data.size === wanted.size && [...wanted].every(([key, value]) => same(got.data.get(key), value));
   const ended = got.body === body || got.body === `\n${body}` || got.body === `\r\n${body}`;
-  if (!equal || !ended) {
+  if (!sameData(got.data, wanted) || !ended) {
     throw new Unreadable("the front matter can't be changed without touching more than asked", null);
   }
 }
@@ -73,18 +78,33 @@ function withNewBlock({ bom, body, eol }: FrontMatter, changes: readonly Change[
   return `${bom}---${eol}${lines.join("")}---${eol}${body === "" ? "" : eol}${body}`;
 }
 
-const lineOf = (key: string, value: Value) => `${scalarText(key)}: ${valueText(value)}`;
+/** A key with its value on a line of its own, without the line's end. */
+export function lineOf(key: string, value: Value): string {
+  return `${scalarText(key)}: ${valueText(value)}`;
+}
 
 function withinBlock(before: FrontMatter, changes: readonly Change[]): string {
   const { bom, open, block, close, body, eol } = before;
   const source = block ?? "";
-  const crlf = eol === "\r\n";
-  if (crlf ? /(?:^|[^\r])\n/.test(source) : source.includes("\r\n")) {
-    throw new Unreadable("the front matter mixes line ends (CRLF and LF); make them one kind first", 2);
-  }
-  let lines = crlf ? source.replaceAll("\r\n", "\n") : source;
+  const old = source.replaceAll("\r\n", "\n");
+  let lines = old;
   for (const [key, value] of changes) lines = spliceSimple(lines, key, value) ?? spliceKey(lines, key, value);
-  return `${bom}${open}${crlf ? lines.replaceAll("\n", "\r\n") : lines}${close}${body}`;
+  return (
+    bom + open + (source === old && eol === "\n" ? lines : withLineEnds(source, lines, eol)) + close + body
+  );
+}
+
+/** Lines that were there keep their line ends, also where a block mixes them; new ones get the file's. */
+function withLineEnds(source: string, lines: string, eol: string): string {
+  const bare = (line: string) => line.replace(/\r?\n$/, "");
+  const before = linesOf(source);
+  let [at, made] = [0, ""];
+  for (const { added, removed, value } of diffArrays(before.map(bare), linesOf(lines).map(bare))) {
+    if (removed) at += value.length;
+    else if (added) made += value.map((line) => line + eol).join("");
+    else for (const _ of value) made += before[at++];
+  }
+  return made;
 }
 
 interface Located {
@@ -117,6 +137,9 @@ function locate(pair: Pair): Located | null {
 
 const nameOf = (pair: Pair) => (isScalar(pair.key) ? String(pair.key.value ?? "") : "");
 
+/** What YAML calls white space; `\s` also has U+FEFF, which may be a value. */
+const BLANK = /[ \t\r\n]/;
+
 /** End of a value's own text, without comments and blank lines after it. */
 function valueRange(block: string, located: Located): [number, number] {
   const { value } = located.pair;
@@ -124,7 +147,7 @@ function valueRange(block: string, located: Located): [number, number] {
   const node = isScalar(value) || isMap(value) || isSeq(value) || isAlias(value) ? value : null;
   const [start, end] = node?.range ?? [colon, colon];
   let last = Math.max(end, colon);
-  while (last > colon && /\s/.test(block[last - 1] ?? "")) last--;
+  while (last > colon && BLANK.test(block[last - 1] ?? "")) last--;
   return [Math.min(Math.max(start, colon), last), last];
 }
 
@@ -241,7 +264,7 @@ function replaceBlockList(block: string, list: YAMLSeq, value: readonly Value[],
 
 function textEnd(block: string, range: readonly [number, number, number] | null): number {
   let end = range?.[1] ?? 0;
-  while (end > 0 && /\s/.test(block[end - 1] ?? "")) end--;
+  while (end > 0 && BLANK.test(block[end - 1] ?? "")) end--;
   return end;
 }
 

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { diff3, type Hunk } from "./diff3.ts";
 import { type FrontMatter, readFrontMatter, Unreadable, type Value } from "./front-matter.ts";
-import { same, splice } from "./front-matter-splice.ts";
+import { same, sameData, splice } from "./front-matter-splice.ts";
 import { parseInstant } from "./instant.ts";
 import { markdownLines } from "./markdown.ts";
 import type { BlobId } from "./note.ts";
@@ -116,10 +116,6 @@ function readSide(bytes: Uint8Array): FrontMatter {
 }
 
 type Data = ReadonlyMap<string, Value>;
-
-function sameData(a: Data, b: Data): boolean {
-  return a.size === b.size && [...a].every(([key, value]) => b.has(key) && same(value, b.get(key)));
-}
 
 /** What names a note: never a matter of who wrote last. */
 const IDENTITY = new Set(["id", "key", "scope", "scope_ref_id", "agent_id", "agent_name"]);

@@ -4,13 +4,16 @@
  * bumped `updated_at` alone is no change.
  */
 import { NotesError } from "./errors.ts";
-import { Unreadable, type Value } from "./front-matter.ts";
-import { splice } from "./front-matter-splice.ts";
+import { readFrontMatter, Unreadable, type Value } from "./front-matter.ts";
+import { lineOf, sameData, splice } from "./front-matter-splice.ts";
 import type { Status } from "./note.ts";
-import { type NoteFields, type NoteText, readNoteFile, textOf } from "./note-file.ts";
+import { type NoteFields, type NoteText, OWN_KEYS, readNoteFile, textOf } from "./note-file.ts";
 import { encodeNote, withBody } from "./note-text.ts";
 
-/** The bytes of a new note. Optional keys are written only when they differ from the default. */
+/**
+ * The bytes of a new note. Optional keys are written only when they differ from the default.
+ * @throws Unreadable  values that don't fit: over 32 KiB, or deeper than a front matter may be
+ */
 export function writeNoteFile(fields: NoteFields, body: string): Uint8Array {
   const stated: [string, Value | undefined][] = [
     ["id", fields.id ?? undefined],
@@ -29,7 +32,14 @@ export function writeNoteFile(fields: NoteFields, body: string): Uint8Array {
     ["expires_at", fields.expiresAt ?? undefined],
     ...Object.entries(fields.extra),
   ];
-  return encodeNote(withBody(splice("---\n---\n", new Map(stated)), body));
+  const data = new Map(
+    stated.flatMap(([key, value]): [string, Value][] => (value === undefined ? [] : [[key, value]])),
+  );
+  const lines = [...data].map(([key, value]) => `${lineOf(key, value)}\n`);
+  const text = withBody(`---\n${lines.join("")}---\n`, body);
+  const read = readFrontMatter(text);
+  if (!sameData(read.data, data)) throw new Unreadable("the values can't be written as front matter", null);
+  return encodeNote(text);
 }
 
 /** New values of a note; absent ones stay as they are. */
@@ -98,6 +108,8 @@ function invalidNote(path: string, reason: string, line: number | null): NotesEr
   );
 }
 
+const OWN: ReadonlySet<string> = new Set(OWN_KEYS);
+
 function keysOf({ fields, front }: NoteText, patch: NotePatch): Map<string, Value | undefined> {
   const keys = new Map<string, Value | undefined>();
   const { data } = front;
@@ -113,7 +125,9 @@ function keysOf({ fields, front }: NoteText, patch: NotePatch): Map<string, Valu
   if (patch.expiresAt !== undefined && patch.expiresAt !== fields.expiresAt) {
     keys.set("expires_at", patch.expiresAt ?? undefined);
   }
-  for (const [key, value] of Object.entries(patch.extra ?? {})) keys.set(key, value ?? undefined);
+  for (const [key, value] of Object.entries(patch.extra ?? {})) {
+    if (!OWN.has(key)) keys.set(key, value ?? undefined);
+  }
   return keys;
 }
 

@@ -9,6 +9,8 @@ import { OWN_KEYS, TITLE_MAX_CHARS } from "./note-file.ts";
 const TAG_MAX_CHARS = 64;
 const TAGS_MAX = 64;
 const KEY_MAX_CHARS = 128;
+/** Half of what a front matter may have. */
+const EXTRA_MAX_BYTES = 16 * 1024;
 const EXTRA_DEPTH_MAX = 8;
 const HOUR_MS = 3_600_000;
 /** The end of the year 9999: what ISO 8601 writes with four digits. */
@@ -89,7 +91,14 @@ export function checkExtra(extra: Readonly<Record<string, unknown>>): Readonly<R
       throw refuseParam(path, "is a field of every note and no extra key", `Use the parameter for ${key}.`);
     checked.push([checkKey(key, path), checkValue(value, path, 0)]);
   }
-  return Object.fromEntries(checked);
+  const made = Object.fromEntries(checked);
+  const bytes = Buffer.byteLength(JSON.stringify(made));
+  if (bytes <= EXTRA_MAX_BYTES) return made;
+  throw refuseParam(
+    "extra",
+    `has ${bytes} bytes, over ${EXTRA_MAX_BYTES}`,
+    "Put large values into the content.",
+  );
 }
 
 function checkKey(key: string, path: string): string {

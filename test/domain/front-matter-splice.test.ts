@@ -85,6 +85,13 @@ test("CRLF, BOM and a missing newline at the end are kept", () => {
   );
 });
 
+test("mixed line ends stay as they are, line by line; a new line gets the file's", () => {
+  const text = "---\r\na: 1\nb: x\r\nlist:\n  - q\r\n---\r\nbody\n";
+  expect(change(text, { b: "y z", list: ["q", "r"], c: true })).toBe(
+    "---\r\na: 1\nb: y z\r\nlist:\n  - q\r\n  - r\r\nc: true\r\n---\r\nbody\n",
+  );
+});
+
 test("a text without front matter gets a block, and its body stays", () => {
   expect(change("# T\n", { type: "action" })).toBe("---\ntype: action\n---\n\n# T\n");
   expect(change("# T\r\n", { type: "action" })).toBe("---\r\ntype: action\r\n---\r\n\r\n# T\r\n");
@@ -103,7 +110,6 @@ test("a block in flow style is changed inside", () => {
 test("what can't be done in place is refused, and nothing is changed", () => {
   const refused = [
     ["---\na: &x 1\nb: *x\n---\n", { a: 2 }],
-    ["---\na: 1\r\nb: 2\n---\n", { a: 3 }],
     ["---\n{a: 1, b: 2}\n---\n", { a: undefined }],
     ["---\ntitle: [broken\n---\n", { title: "x" }],
     ["---\nt: [a, # one\n  b]\n---\n", { t: ["a"] }],
