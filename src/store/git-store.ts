@@ -51,6 +51,9 @@ export interface GitStoreOptions {
   readonly maxNoteBytes?: number;
   /** `relaxed` answers before the branch's folder is synced; default `full`. */
   readonly durability?: "full" | "relaxed";
+  /** At most one publication in this time while a person's Git is at work, which doesn't wait for
+   * `index.lock`; default 1,000. */
+  readonly besideGitMs?: number;
   /** Called at each step of a commit; tests end the process there. */
   readonly onStep?: (step: Step) => void;
 }
@@ -59,9 +62,6 @@ export interface GitStore extends NoteStore {
   /** What was done at opening. */
   readonly recovery: RecoveryReport;
 }
-
-/** At most one publication in this time while a person's Git is at work: it doesn't wait for `index.lock`. */
-const BESIDE_GIT_MS = 1_000;
 
 /**
  * Open a repository that passed preflight, recovering first.
@@ -76,6 +76,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
   settling.owe(recovery.owed);
   const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
   const conflicts = openConflicts(gitdir, objects, parts.locks);
+  const { besideGitMs = 1_000 } = options;
   let lastPublishedMs = Number.NEGATIVE_INFINITY;
   let stagedAt = "";
   let staged: ReadonlySet<RepoPath> = new Set();
@@ -85,7 +86,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     return alone(async () => {
       await settling.repair();
       foreign.look();
-      const pauseMs = lastPublishedMs + BESIDE_GIT_MS - clock.now();
+      const pauseMs = lastPublishedMs + besideGitMs - clock.now();
       if (foreign.isActive() && pauseMs > 0) {
         await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
       }

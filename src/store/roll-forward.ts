@@ -62,7 +62,8 @@ function settle(ground: RollForward, path: RepoPath, owed: readonly Owed[]): Blo
   const known = [...owed].reverse().find(({ after }) => after === held);
   // The newest state that an intent gave the file; on top of it whatever a person did since.
   const reached = [...owed].reverse().find(({ placed }) => placed);
-  const base = known?.after ?? (reached === undefined ? (owed[0]?.before ?? null) : reached.after);
+  const state = known ?? reached;
+  const base = state === undefined ? (owed[0]?.before ?? null) : state.after;
   const last = owed.at(-1);
   if (last === undefined || known === last || ground.tipBlob(path) !== last.after) return base;
   if (!isOurs(ground, owed, path)) return base;

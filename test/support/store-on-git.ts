@@ -45,6 +45,7 @@ export async function storeOnGit(options: Partial<GitStoreOptions> = {}): Promis
       roots: ["notes", "memory"],
       proofKey: new Uint8Array(32),
       lockWaitMs: 2_000,
+      besideGitMs: 0,
       ...options,
       ...more,
     });
