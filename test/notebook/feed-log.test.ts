@@ -60,7 +60,7 @@ test.each([
         world.remove();
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 25 },
   );
 });
 
