@@ -72,6 +72,7 @@ export interface SearchRow {
   readonly note: NoteMetadata;
   /** Body text, uncut. */
   readonly content: string;
+  /** 0..1; 1 for a literal hit and without a query. */
   readonly score: number;
   /** The hit with its surroundings, ≤ 240 characters. */
   readonly snippet: string;

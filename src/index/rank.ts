@@ -4,9 +4,11 @@
  */
 import { isCjk, queryTokens } from "../lib/text.ts";
 import type { Postings } from "./postings.ts";
+import { wordForms } from "./word-forms.ts";
 
 export interface Scored {
   readonly key: string;
+  /** 0..1 */
   readonly score: number;
 }
 
@@ -20,6 +22,10 @@ const K1 = 0.9;
 const B = 0.4;
 /** A word that only starts like the query's last counts for less than the word itself. */
 const PREFIX_SHARE = 0.6;
+/** So does another form of a word (`expires` for `expired`). */
+const FORM_SHARE = 0.8;
+/** BM25 sums have no bound; half of 1 stands for this many. */
+const HALF_SCORE = 5;
 const PREFIX_MIN_CHARS = 2;
 /** A start that fits more words than this says nothing. */
 const PREFIX_MAX_TERMS = 256;
@@ -64,15 +70,24 @@ export function rank(query: string, corpus: Corpus): Scored[] {
   for (const [doc, { score, matched }] of scores) {
     const key = corpus.docs.get(doc)?.key;
     const coverage = COVERAGE_FLOOR + ((1 - COVERAGE_FLOOR) * matched) / words.length;
-    if (key !== undefined) found.push({ key, score: score * coverage });
+    if (key !== undefined) found.push({ key, score: scaled(score * coverage) });
   }
   return found;
 }
 
+/** To 0..1, in the same order. */
+const scaled = (score: number) => score / (score + HALF_SCORE);
+
+/** Documents with the word or, for less, another form of it. */
 function exact(postings: Postings, word: string): Map<number, number> {
   const weights = new Map<number, number>();
   postings.of(word, (doc, weight) => weights.set(doc, weight));
+  for (const form of wordForms(word)) atLeast(postings, weights, form, FORM_SHARE);
   return weights;
+}
+
+function atLeast(postings: Postings, weights: Map<number, number>, term: string, share: number): void {
+  postings.of(term, (doc, weight) => weights.set(doc, Math.max(weights.get(doc) ?? 0, weight * share)));
 }
 
 /** The word and, for less, what it starts. One CJK character starts the pairs that hold it. */
@@ -84,8 +99,7 @@ function withPrefix(postings: Postings, word: string): Map<number, number> {
   if (!oneCjk && terms.length > PREFIX_MAX_TERMS) return weights;
   for (const term of terms) {
     if (term === word) continue;
-    const share = oneCjk ? 1 : PREFIX_SHARE;
-    postings.of(term, (doc, weight) => weights.set(doc, Math.max(weights.get(doc) ?? 0, weight * share)));
+    atLeast(postings, weights, term, oneCjk ? 1 : PREFIX_SHARE);
   }
   return weights;
 }

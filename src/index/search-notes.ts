@@ -46,13 +46,16 @@ export function searchNotes(
 }
 
 const LITERAL_LOOKED_AT = 100;
-const LITERAL_BONUS = 1.25;
+/** How much of what is missing to 1 the bonus gives. */
+const LITERAL_BONUS = 0.25;
 
 /** Among the best, a note that holds the query as it was typed (`C++`, `a-b`) stands above one that doesn't. */
 function preferLiteral(hits: Hit[], folded: string): Hit[] {
   const best = hits
     .splice(0, LITERAL_LOOKED_AT)
-    .map((hit) => (holds(hit.note, folded, true) ? { ...hit, score: hit.score * LITERAL_BONUS } : hit))
+    .map((hit) =>
+      holds(hit.note, folded, true) ? { ...hit, score: hit.score + (1 - hit.score) * LITERAL_BONUS } : hit,
+    )
     .sort((a, b) => b.score - a.score || byNewest(a.note, b.note));
   return [...best, ...hits];
 }

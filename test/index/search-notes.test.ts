@@ -49,6 +49,7 @@ test.each([
   ["数据库连接超时怎么解决", "db"],
   ["why does the login fail with an expired token", "login"],
   ["token refresh", "login"],
+  ["tokens expiring", "login"],
   ["gatew", "api"],
 ])("ranked search for %s finds %s first", async (query, first) => {
   expect((await found(query))[0]).toBe(first);
