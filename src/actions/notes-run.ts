@@ -64,8 +64,7 @@ const RUN: Readonly<
   },
   async update(params, context) {
     const { note_id } = await call(notesUpdate, params, context);
-    const { metadata } = await context.notebook.read(note_id, context.caller);
-    return `Note updated: ${metadata.title}`;
+    return `Note updated: ${context.notebook.metadata(note_id)?.title ?? note_id}`;
   },
   async delete(params, context) {
     const { note_id, title } = await call(notesDelete, params, context);

@@ -50,34 +50,25 @@ export function authoriseCall(
 }
 
 /**
- * Whether the caller may make this change to this note. Reads the note once when that matters.
+ * Whether the caller may make this change to this note, by what the index knows of it.
  * A note that isn't there passes: the write itself says NOT_FOUND, or replays an earlier delete.
  *
  * @param targetAgent  the notebook that the caller named beside the note, if any
  * @throws NotesError FORBIDDEN, or INVALID_PARAMS when a person must name `target_agent_id`
  */
-export async function authoriseChange(
+export function authoriseChange(
   change: Change,
   targetAgent: string | number | undefined,
   context: Context,
-): Promise<void> {
+): void {
   if (change.kind === "create") return;
   const { principal } = context.caller;
   if (principal.kind === "person" && change.kind !== "delete") return;
-  const note = await metadataOf(change.noteId, context);
+  const note = context.notebook.metadata(change.noteId);
   if (note === null) return;
   if (targetAgent !== undefined || principal.kind === "person")
     checkTarget(change, note, targetAgent, context);
   if (principal.kind === "agent") authoriseAgent(change, note, principal);
-}
-
-async function metadataOf(id: string, context: Context): Promise<NoteMetadata | null> {
-  try {
-    return (await context.notebook.read(id, context.caller)).metadata;
-  } catch (error) {
-    if (error instanceof NotesError && error.code === "NOT_FOUND") return null;
-    throw error;
-  }
 }
 
 const isMemory = (note: NoteMetadata) => note.key !== null;

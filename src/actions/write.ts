@@ -36,7 +36,7 @@ interface WriteParams {
  */
 export async function write(change: Change, params: WriteParams, context: Context): Promise<WriteOutcome> {
   if ("noteType" in change && change.noteType !== undefined) checkType(change.noteType, context);
-  await authoriseChange(change, params.target_agent_id, context);
+  authoriseChange(change, params.target_agent_id, context);
   const { idempotency_key: key } = params;
   const request: WriteRequest = {
     change,

@@ -123,6 +123,8 @@ export interface Notebook {
    */
   write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
 
+  /** What the index knows of a note, expired ones too; null for an unknown id. @cost a look-up */
+  metadata(id: string): NoteMetadata | null;
   /** @param at undefined: now, with a person's unsettled edit adopted first */
   read(id: string, caller: Caller, at?: string): Promise<NoteText>;
   list(query: {

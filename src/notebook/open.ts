@@ -150,6 +150,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       seen.note(caller, index.head);
       return outcome;
     },
+    metadata: (id) => index.get(id),
     list: (query) => index.list({ ...query, nowMs: nowMs() }),
     summary: (viewer) => index.summary(viewer, nowMs()),
     history: (filter, limit, cursor) => readHistory({ store, index }, filter, limit, cursor),

@@ -27,8 +27,6 @@ export class FakeNotebook implements Notebook {
   beforeEntering: (request: WriteRequest) => Promise<void> = async () => {};
   /** Runs before a write takes effect, to hold it or make it fail. */
   beforeWrite: (request: WriteRequest) => Promise<void> = async () => {};
-  /** Id of the next note created, when a test wants a certain one. */
-  nextId: string | null = null;
   /** Notifications handed to listeners so far. */
   delivered = 0;
   #count = 0;
@@ -59,9 +57,8 @@ export class FakeNotebook implements Notebook {
     const at = new Date(Date.UTC(2026, 10, 30, 10, 0, this.#count)).toISOString();
     const commit = sha(`commit ${++this.#count}`);
     const agent = caller.principal.kind === "agent" ? caller.principal : null;
-    const freshId = this.nextId ?? `note_20261130_100000_${sha(String(this.#count)).slice(0, 6)}`;
+    const freshId = `note_20261130_100000_${sha(String(this.#count)).slice(0, 6)}`;
     const id = change.kind === "create" ? freshId : change.noteId;
-    this.nextId = null;
     let held = this.notes.get(id);
     if (change.kind === "create") {
       const metadata: NoteMetadata = {
@@ -163,6 +160,10 @@ export class FakeNotebook implements Notebook {
   #publish(change: Changed): void {
     this.log.push(change);
     for (const subscriber of this.#subscribers) subscriber.pump();
+  }
+
+  metadata(id: string): NoteMetadata | null {
+    return structuredClone(this.notes.get(id)?.metadata ?? null);
   }
 
   async read(id: string): Promise<Awaited<ReturnType<Notebook["read"]>>> {
