@@ -8,12 +8,12 @@ import type { Author } from "../domain/event.ts";
 import { parseAgentRef } from "../domain/identity.ts";
 import { blobIdOf } from "../domain/merge.ts";
 import type { RepoPath } from "../domain/note.ts";
+import type { Caller } from "../domain/principal.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import { notesIndexJson } from "../index/notes-index-json.ts";
 import type { Warn } from "../lib/bus.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { NoteStore } from "../store/note-store.ts";
-import { BEGINNING, parseCursor } from "./cursor.ts";
 import { Feed } from "./feed.ts";
 import { createFollower } from "./follow.ts";
 import { Heads } from "./heads.ts";
@@ -28,6 +28,7 @@ import { createReads } from "./reads.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { Reconciler, ReconcileSettings } from "./reconciler.ts";
 import { openSeen } from "./seen.ts";
+import { cursorSince } from "./since.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
 import { createWriter } from "./writer.ts";
@@ -199,11 +200,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
   };
 
-  async function cursorOf(since: string, caller: Parameters<Notebook["moment"]>[1]): Promise<string> {
-    if (parseCursor(since) !== null) return since;
-    const { commit } = await moment(since, caller);
-    return commit ?? BEGINNING;
-  }
+  const cursorOf = (since: string, caller: Caller) =>
+    cursorSince({ store, seen, clock }, since, caller, feed.cursor);
 
   return {
     notebook,
