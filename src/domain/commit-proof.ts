@@ -10,7 +10,9 @@ import { COMMIT_ACTIONS } from "./event.ts";
 import type { CommitId } from "./note.ts";
 
 const SOURCES: readonly NoteSource[] = ["api", "disk", "import", "push"];
-const PROOF_LINE = /\nNote-Proof: ([0-9a-f]{64})\n$/;
+const PROOF_LINE = /^\nNote-Proof: ([0-9a-f]{64})\n$/;
+/** With the line end before it. */
+const PROOF_LINE_CHARS = "\nNote-Proof: \n".length + 64;
 const SUBJECT_MAX_CHARS = 500;
 
 /**
@@ -26,10 +28,15 @@ export function signCommit(rawWithoutProof: Uint8Array, proofKey: Uint8Array): U
 
 /** 64 hex: HMAC-SHA256 over the commit without committer and gpgsig headers. The proof line must be off. */
 export function proofOf(rawWithoutProof: Uint8Array, proofKey: Uint8Array): string {
-  const { headers, message } = cut(rawWithoutProof);
-  const kept = headers.filter(([name]) => name !== "committer" && !name.startsWith("gpgsig"));
-  const text = `${kept.map(([name, value]) => `${name} ${value}\n`).join("")}\n${message}`;
-  return createHmac("sha256", proofKey).update(text, "latin1").digest("hex");
+  return hmacOf(cut(rawWithoutProof), proofKey).toString("hex");
+}
+
+function hmacOf({ headers, message }: CutCommit, proofKey: Uint8Array): Buffer {
+  let head = "";
+  for (const [name, value] of headers) {
+    if (name !== "committer" && !name.startsWith("gpgsig")) head += `${name} ${value}\n`;
+  }
+  return createHmac("sha256", proofKey).update(`${head}\n${message}`, "latin1").digest();
 }
 
 /**
@@ -45,7 +52,7 @@ export function parseCommit(id: CommitId, raw: Uint8Array, proofKey: Uint8Array 
   const value = (name: string) => headers.find(([key]) => key === name)?.[1] ?? "";
   const author = parseIdentity(decode(value("author"), ""));
   const text = decode(message, value("encoding"));
-  const proved = proofKey !== null && isProved(raw, message, proofKey) ? parseProved(text) : null;
+  const proved = proofKey !== null && isProved({ headers, message }, proofKey) ? parseProved(text) : null;
   const info = {
     id,
     // Git wrote these as 40 hex digits.
@@ -76,11 +83,11 @@ function cut(raw: Uint8Array): CutCommit {
   return { headers, message: end < 0 ? "" : bytes.slice(end + 2) };
 }
 
-function isProved(raw: Uint8Array, message: string, proofKey: Uint8Array): boolean {
-  const proof = PROOF_LINE.exec(message);
+function isProved({ headers, message }: CutCommit, proofKey: Uint8Array): boolean {
+  const proof = PROOF_LINE.exec(message.slice(-PROOF_LINE_CHARS));
   if (proof?.[1] === undefined) return false;
-  const unsigned = raw.subarray(0, raw.byteLength - proof[0].length + 1);
-  return timingSafeEqual(Buffer.from(proofOf(unsigned, proofKey), "hex"), Buffer.from(proof[1], "hex"));
+  const unsigned = message.slice(0, message.length - PROOF_LINE_CHARS + 1);
+  return timingSafeEqual(hmacOf({ headers, message: unsigned }, proofKey), Buffer.from(proof[1], "hex"));
 }
 
 function decode(latin1: string, encoding: string): string {
@@ -97,7 +104,10 @@ function decode(latin1: string, encoding: string): string {
 
 /** The first paragraph on one line, as Git's `%s`. */
 function subjectOf(text: string): string {
-  const first = text.replace(/^\s+/, "").split(/\n[^\S\n]*\n/, 1)[0] ?? "";
+  const start = text.search(/\S/);
+  if (start < 0) return "";
+  const blank = text.slice(start).search(/\n[^\S\n]*\n/);
+  const first = blank < 0 ? text.slice(start) : text.slice(start, start + blank);
   return first
     .split("\n")
     .map((line) => line.trim())

@@ -182,7 +182,7 @@ test("any value is read back as it was written, by us and by the library alone",
       expect(same(readFrontMatter(text).data.get("given"), given), text).toBe(true);
       if (typeof given === "string") expect(parse(`k: ${valueText(given)}`)).toEqual({ k: given });
     }),
-    { numRuns: 800 },
+    { numRuns: 500 },
   );
 });
 
@@ -219,7 +219,7 @@ test("any change of any key leaves every other line as it is", () => {
         expect(readFrontMatter(back).data).toEqual(readFrontMatter(before).data);
       },
     ),
-    { numRuns: 400 },
+    { numRuns: 150 },
   );
 });
 
@@ -252,7 +252,7 @@ test("front matter in anybody's style: the other keys keep their lines, comments
       expect(same(readFrontMatter(after).data.get(key), wanted)).toBe(true);
       for (const [name, block] of blocks) if (name !== key) expect(after).toContain(block);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

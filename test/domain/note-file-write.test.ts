@@ -94,7 +94,7 @@ test("any title, tags, extra and body come back exactly", () => {
       expect(file.fields).toEqual(fields);
       expect(file.body).toBe(content);
     }),
-    { numRuns: 600 },
+    { numRuns: 250 },
   );
 });
 
@@ -129,7 +129,7 @@ test("any update of any note comes back exactly, and none changes what it doesn'
         }),
       ).toBe(data);
     }),
-    { numRuns: 600 },
+    { numRuns: 250 },
   );
 });
 

@@ -302,6 +302,6 @@ test("whatever is created reads back exactly, or is refused by name", () => {
         expect(error).toMatchObject({ code: "INVALID_PARAMS" });
       }
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
 });
