@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "rpc-websockets";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { git, initRepo, type RunningDaemon, removeFolder, startDaemon } from "../support/daemon.ts";
+import { until } from "../support/wait.ts";
 
 let daemon: RunningDaemon;
 beforeAll(async () => {
@@ -86,19 +87,20 @@ test("wscat does the whole round, one commit each, and the repository is clean",
   const child = spawn(process.execPath, [bin, ...args], { stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Map<number, (reply: Record<string, unknown>) => void>();
   let buffer = "";
-  const opened = new Promise<void>((resolve) => {
-    child.stdout.on("data", (chunk) => {
-      buffer += String(chunk);
-      if (buffer.includes("Connected")) resolve();
-      for (const [match] of buffer.matchAll(/\{"jsonrpc".*\}(?=\r?\n)/g)) {
-        // A whole line of the daemon's, as wscat printed it.
-        const reply = JSON.parse(match) as { id: number; result: Record<string, unknown> };
-        waiting.get(reply.id)?.(reply.result);
-        waiting.delete(reply.id);
-      }
-    });
+  child.stdout.on("data", (chunk) => {
+    buffer += String(chunk);
+    for (const [match] of buffer.matchAll(/\{"jsonrpc".*\}(?=\r?\n)/g)) {
+      // A whole line of the daemon's, as wscat printed it.
+      const reply = JSON.parse(match) as { id: number; result: Record<string, unknown> };
+      waiting.get(reply.id)?.(reply.result);
+      waiting.delete(reply.id);
+    }
   });
-  await opened;
+  // Without a terminal wscat drops lines until it is connected and never says when it is.
+  await until("wscat to be connected", () => {
+    child.stdin.write('{"jsonrpc":"2.0","id":0,"method":"notes.summary"}\n');
+    return buffer !== "";
+  });
   let next = 0;
   const call: Call = (method, params) => {
     const id = ++next;
