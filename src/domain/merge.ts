@@ -8,7 +8,6 @@ import { diff3, type Hunk } from "./diff3.ts";
 import { type FrontMatter, readFrontMatter, Unreadable, type Value } from "./front-matter.ts";
 import { same, sameData, splice } from "./front-matter-splice.ts";
 import { parseInstant } from "./instant.ts";
-import { markdownLines } from "./markdown.ts";
 import type { BlobId } from "./note.ts";
 import { tagsOf, textOf } from "./note-file.ts";
 import { decodeNote, encodeNote } from "./note-text.ts";
@@ -90,19 +89,6 @@ export function mergeVirtualBase(
 export function blobIdOf(bytes: Uint8Array): BlobId {
   // A SHA-1 in hex is 40 hex digits.
   return createHash("sha1").update(`blob ${bytes.byteLength}\0`).update(bytes).digest("hex") as BlobId;
-}
-
-/** Whether a text holds conflict markers that somebody committed: all three, at column 0, outside of fences. */
-export function hasMarkers(text: string): boolean {
-  if (!text.includes("<<<<<<<")) return false;
-  const marks = [/^<{7}(?: |$)/, /^={7}$/, /^>{7}(?: |$)/];
-  let seen = 0;
-  for (const { start, end, fenced } of markdownLines(text)) {
-    if (fenced || end - start < 7) continue;
-    if (marks[seen]?.test(text.slice(start, Math.min(end, start + 80)))) seen++;
-    if (seen === marks.length) return true;
-  }
-  return false;
 }
 
 function equalBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { conflictMarkers } from "../../src/domain/conflict-markers.ts";
 import { readFrontMatter } from "../../src/domain/front-matter.ts";
-import { blobIdOf, hasMarkers, mergeNotes, mergeVirtualBase } from "../../src/domain/merge.ts";
+import { blobIdOf, mergeNotes, mergeVirtualBase } from "../../src/domain/merge.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 function merge(base: string | null, ours: string, theirs: string) {
@@ -129,7 +130,7 @@ test("any merge is whole: readable, without markers, each key from a side; and u
       expect(merge(base, ours, ours)).toBe(ours);
       const merged = merge(base, ours, theirs);
       if (typeof merged !== "string") return;
-      expect(hasMarkers(merged)).toBe(false);
+      expect(conflictMarkers(merged)).toBeNull();
       const [read, fromOurs, fromTheirs] = [merged, ours, theirs].map((text) => readFrontMatter(text).data);
       for (const key of ["id", "status", "doi"])
         expect([fromOurs?.get(key), fromTheirs?.get(key)]).toContain(read?.get(key));
@@ -159,13 +160,4 @@ test("several bases become one, whatever their number, and the smaller blob id s
 
 test("a blob id is Git's", () => {
   expect(blobIdOf(bytes("hello\n"))).toBe("ce013625030ba8dba906f756967f9e9ca394464a");
-});
-
-test("markers count at column 0 and outside of fences", () => {
-  const marked = "a\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n";
-  expect(hasMarkers(marked)).toBe(true);
-  expect(hasMarkers(marked.replaceAll("\n", "\r\n"))).toBe(true);
-  expect(hasMarkers(`\`\`\`\n${marked}\`\`\`\n`)).toBe(false);
-  expect(hasMarkers(marked.replaceAll("\n", "\n  "))).toBe(false);
-  expect(hasMarkers("git writes <<<<<<< and =======\n=======\n")).toBe(false);
 });
