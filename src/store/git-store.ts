@@ -32,6 +32,7 @@ import { repoState } from "./repo-state.ts";
 import { openSettling } from "./settle.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { treeChain } from "./trees.ts";
+import { openUpkeep } from "./upkeep.ts";
 import { openWorkTree } from "./work-tree.ts";
 
 export interface GitStoreOptions {
@@ -74,6 +75,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
   const recovery = await recover(parts);
   const settling = openSettling(parts, alone);
   settling.owe(recovery.owed);
+  const upkeep = openUpkeep(parts.gitdir, parts.clock);
   const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
   const conflicts = openConflicts(gitdir, objects, parts.locks);
   const { besideGitMs = 1_000 } = options;
@@ -94,6 +96,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
       if (group.published !== null) {
         lastPublishedMs = clock.now();
         follow(parts, group.published);
+        upkeep.wrote();
       }
       const answer = await answerOf(parts, group);
       parts.onStep("answered");
@@ -140,6 +143,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     dropConflicts: (noteId) => alone(() => conflicts.drop(noteId)),
     close: () =>
       alone(async () => {
+        await upkeep.stop();
         await settling.finish();
         await table.flush();
         objects.close();

@@ -18,10 +18,14 @@ export interface ObjectEdit {
   readonly inserted: Uint8Array;
 }
 
-interface Entry {
+export interface PackedAt {
   readonly id: ObjectId;
   readonly offset: number;
+  /** CRC-32 of the entry as it lies in the pack. */
   readonly crc: number;
+}
+
+interface Entry extends PackedAt {
   /** Length of the delta chain below it. */
   readonly depth: number;
 }
@@ -107,7 +111,8 @@ function compress(content: Uint8Array, isDelta: boolean): Buffer {
   });
 }
 
-function idxOf(entries: readonly Entry[], packChecksum: Buffer): Buffer {
+/** The idx (version 2) of a pack, from where each object begins. Offsets stay below 2 GiB. */
+export function idxOf(entries: readonly PackedAt[], packChecksum: Buffer): Buffer {
   const sorted = entries
     .map((entry) => ({ entry, id: Buffer.from(entry.id, "hex") }))
     .sort((a, b) => Buffer.compare(a.id, b.id));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Step } from "../../src/store/publication.ts";
+import { publishedIntents } from "../../src/store/published-intents.ts";
 import { bundle } from "../support/bundle.ts";
 import { at, blobOf, committed, draft } from "../support/drafts.ts";
 import { type StoreOnGit, storeOnGit } from "../support/store-on-git.ts";
@@ -109,6 +110,16 @@ describe("a process killed in the middle of a commit", () => {
       await store.close();
     },
   );
+
+  test("a person's commit is held back exactly while the branch holds what the Git index lacks", async () => {
+    const before = await killedAt("intent");
+    expect(await publishedIntents(before.repo.gitdir)).toBe(0);
+    const on = await killedAt("ref");
+    expect(await publishedIntents(on.repo.gitdir)).toBe(1);
+    const store = await on.reopen();
+    expect(await publishedIntents(on.repo.gitdir)).toBe(0);
+    await store.close();
+  });
 
   test("keeps locks that a person's Git holds, and carries out at the first write after", async () => {
     const on = await killedAt("ref");
