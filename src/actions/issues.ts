@@ -17,10 +17,14 @@ export function invalidParams(method: string, issues: readonly Issue[], didYouMe
   const first = issues[0] ?? { path: "", message: "are not what was expected" };
   const more = issues.length > 1 ? ` (and ${issues.length - 1} more, see data.issues)` : "";
   const subject = first.path === "" ? "the parameters" : first.path;
-  return new NotesError("INVALID_PARAMS", `${method}: ${subject} ${first.message}${more}.`, {
-    issues: issues.slice(0, MAX_ISSUES),
-    ...(didYouMean === undefined ? {} : { did_you_mean: didYouMean }),
-  });
+  return new NotesError(
+    "INVALID_PARAMS",
+    `${method}: ${subject} ${first.message}${more}${more === "" && first.message.endsWith("?") ? "" : "."}`,
+    {
+      issues: issues.slice(0, MAX_ISSUES),
+      ...(didYouMean === undefined ? {} : { did_you_mean: didYouMean }),
+    },
+  );
 }
 
 /** The names an action's parameters may have, for "did you mean". */

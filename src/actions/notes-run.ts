@@ -5,14 +5,14 @@
 import { z } from "zod";
 import type { NoteMetadata } from "../domain/note.ts";
 import { type AnyAction, type Context, defineAction } from "./action.ts";
-import { toFilter, viewerOf } from "./filter-inputs.ts";
+import { viewerOf } from "./filter-inputs.ts";
 import { atMost } from "./inputs.ts";
 import { parseParams } from "./invoke.ts";
 import { notesCreate } from "./notes-create.ts";
 import { notesDelete } from "./notes-delete.ts";
 import { notesList } from "./notes-list.ts";
 import { notesRead } from "./notes-read.ts";
-import { notesSearch, searchResults } from "./notes-search.ts";
+import { notesSearch, searchResults, wanted } from "./notes-search.ts";
 import { notesSummary } from "./notes-summary.ts";
 import { notesUpdate } from "./notes-update.ts";
 
@@ -91,10 +91,9 @@ async function search(given: Given, context: Context): Promise<Record<string, un
   const params = parse(notesSearch, { ...given, mode: "substring" });
   const found = await context.notebook.search(
     {
-      query: params.query ?? null,
+      ...(await wanted(params, context)),
       mode: "substring",
       fields: "title-body",
-      filter: await toFilter(params, context),
       viewer: viewerOf(context.caller),
       limit: atMost(50, params.limit),
     },

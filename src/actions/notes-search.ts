@@ -1,9 +1,10 @@
 /** `notes.search`: notes that match a query, with their text. */
 import { z } from "zod";
 import { NotesError } from "../domain/errors.ts";
+import type { NoteFilter } from "../domain/filters.ts";
 import { Scope, Status, Trust } from "../domain/note.ts";
 import type { SearchRow } from "../index/note-index.ts";
-import { defineAction } from "./action.ts";
+import { type Context, defineAction } from "./action.ts";
 import { cutCharacters, jsonBytes, RESULT_BYTES } from "./answer-size.ts";
 import { FilterInputs, toFilter, viewerOf } from "./filter-inputs.ts";
 import { atMost, limit } from "./inputs.ts";
@@ -30,19 +31,21 @@ export const SearchResult = z.strictObject({
   truncated: z.literal(true).optional().describe("content was cut."),
 });
 
+const Input = z.strictObject({
+  query: z.string().max(4000).optional().describe("What to look for; any language."),
+  mode: z.enum(["ranked", "substring", "semantic", "hybrid"]).default("ranked"),
+  ...FilterInputs,
+  limit: limit(10, CEILING),
+  at: z.string().min(1).max(128).optional().describe("Search the notes as they were then."),
+});
+
 export const notesSearch = defineAction({
   name: "notes.search",
   effects: "read",
   summary: "Search notes by words or by a literal piece of text.",
   description:
     "Search title, text and tags. ranked (default) finds notes by their words, best first; substring finds a literal piece of text. Without a query the filters alone decide, newest first; one of both is needed.",
-  input: z.strictObject({
-    query: z.string().max(4000).optional().describe("What to look for; any language."),
-    mode: z.enum(["ranked", "substring", "semantic", "hybrid"]).default("ranked"),
-    ...FilterInputs,
-    limit: limit(10, CEILING),
-    at: z.string().min(1).max(128).optional().describe("Search the notes as they were then."),
-  }),
+  input: Input,
   output: z.strictObject({
     results: z.array(SearchResult),
     total: z.number().int(),
@@ -73,11 +76,7 @@ export const notesSearch = defineAction({
         },
       );
     }
-    const query = params.query?.trim() ? params.query : null;
-    const filter = await toFilter(params, context);
-    if (query === null && Object.keys(filter).length === 0) {
-      throw invalidParams("notes.search", [{ path: "query", message: "is needed when there is no filter" }]);
-    }
+    const { query, filter } = await wanted(params, context);
     const found = await context.notebook.search(
       {
         query,
@@ -93,6 +92,21 @@ export const notesSearch = defineAction({
     return { results: searchResults(found.rows), total: found.total };
   },
 });
+
+/**
+ * What a search looks for: words, filters, or both.
+ *
+ * @throws NotesError INVALID_PARAMS neither was given
+ */
+export async function wanted(
+  params: z.output<typeof Input>,
+  context: Context,
+): Promise<{ query: string | null; filter: NoteFilter }> {
+  const query = params.query?.trim() ? params.query : null;
+  const filter = await toFilter(params, context);
+  if (query !== null || Object.keys(filter).length > 0) return { query, filter };
+  throw invalidParams("notes.search", [{ path: "query", message: "is needed when there is no filter" }]);
+}
 
 /** Rows with their texts cut, further than usual when they would not fit into one answer. */
 export function searchResults(rows: readonly SearchRow[]): z.output<typeof SearchResult>[] {

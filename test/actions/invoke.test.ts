@@ -26,7 +26,9 @@ test("an unknown parameter is refused by name, with the nearest one", async () =
     { path: "note_typ", message: "is not a parameter of notes.create; did you mean note_type?" },
   ]);
   expect(error.data["did_you_mean"]).toBe("note_type");
-  expect(error.message).toContain("note_typ");
+  expect(error.message).toBe(
+    "notes.create: note_typ is not a parameter of notes.create; did you mean note_type?",
+  );
   expect(notebook.requests).toEqual([]);
 });
 

@@ -53,6 +53,7 @@ test("unknown actions and parameters are refused, naming them", async () => {
   expect((await fails({ action: "drop" })).data["issues"]).toMatchObject([{ path: "action" }]);
   expect((await fails({})).data["issues"]).toMatchObject([{ path: "action" }]);
   expect((await fails({ action: "list", limt: 5 })).message).toContain("limt");
+  expect((await fails({ action: "search" })).message).toContain("query");
   expect((await fails({ action: "search", query: "x", limit: 0 })).code).toBe("INVALID_PARAMS");
 });
 
