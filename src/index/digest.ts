@@ -13,7 +13,6 @@ export function filesOf(head: HeadState): { path: RepoPath; blob: BlobId; noteId
 
 /** SHA-256 (64 hex) of the lines `path NUL blob NUL note_id LF`. @see spec: protocol, daemon.verify */
 export function digestOf(head: HeadState): string {
-  const hash = createHash("sha256");
-  for (const { path, blob, noteId } of filesOf(head)) hash.update(`${path}\0${blob}\0${noteId}\n`, "utf8");
-  return hash.digest("hex");
+  const lines = filesOf(head).map(({ path, blob, noteId }) => `${path}\0${blob}\0${noteId}\n`);
+  return createHash("sha256").update(lines.join(""), "utf8").digest("hex");
 }

@@ -29,7 +29,7 @@ import type {
 } from "./note-index.ts";
 import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
-import { blobsOf, emptyParts, foldAll, heldBy, moveHead, type Parts, readWords } from "./parts.ts";
+import { blobsOf, emptyParts, foldAll, heldBy, moveHead, onlyNotes, type Parts, readWords } from "./parts.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search-notes.ts";
 import { slices } from "./slices.ts";
@@ -82,7 +82,7 @@ export class MemoryIndex implements NoteIndex {
       const parts = this.#parts;
       const fresh = commits.filter(({ commit }) => parts.graph.numberOf(commit.id) === undefined);
       const cache = new ParsedCache(this.#options.parse, read);
-      const own = fresh.map((commit) => this.#notesOf(commit));
+      const own = fresh.map((commit) => onlyNotes(commit, this.#options.isNotePath));
       await cache.load(own.flatMap(blobsOf));
       const folded = foldAll(parts.graph, own, cache);
       const head = parts.graph.numberOf(target) ?? -1;
@@ -104,7 +104,7 @@ export class MemoryIndex implements NoteIndex {
       const newest = new Map<RepoPath, FileBlob>();
       let to = -1;
       for await (const slice of slices(commits, SLICE_COMMITS)) {
-        const own = slice.map((commit) => this.#notesOf(commit));
+        const own = slice.map((commit) => onlyNotes(commit, this.#options.isNotePath));
         const files = own.flatMap(blobsOf);
         await cache.load(files);
         for (const number of foldAll(parts.graph, own, cache).keys()) to = number;
@@ -124,12 +124,17 @@ export class MemoryIndex implements NoteIndex {
     });
   }
 
-  /** Words of many changed files are indexed bit by bit between turns, unless a search asks for them first. */
+  /** A few words are indexed at once, those of many files bit by bit between turns; a search waits for none. */
   #readWordsLater(): void {
-    if (readWords(this.#parts, WORDS_A_TURN) || this.#reading) return;
+    if (this.#reading) return;
+    if (this.#parts.unread.size <= WORDS_A_TURN) {
+      readWords(this.#parts);
+      return;
+    }
     this.#reading = true;
     setImmediate(() => {
       this.#reading = false;
+      readWords(this.#parts, WORDS_A_TURN);
       this.#readWordsLater();
     }).unref();
   }
@@ -144,22 +149,6 @@ export class MemoryIndex implements NoteIndex {
     } finally {
       this.#moving = false;
     }
-  }
-
-  #notesOf({ commit, events }: CommitEvents): CommitEvents {
-    const { isNotePath } = this.#options;
-    if (events.every((event) => isNotePath(event.path) && !("renamedFrom" in event && event.renamedFrom))) {
-      return { commit, events };
-    }
-    const kept = events.filter((event) => isNotePath(event.path));
-    return {
-      commit,
-      events: kept.map((event) =>
-        event.kind === "written" && event.renamedFrom !== null && !isNotePath(event.renamedFrom)
-          ? { ...event, renamedFrom: null }
-          : event,
-      ),
-    };
   }
 
   #note(id: string): LiveNote | null {

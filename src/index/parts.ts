@@ -2,7 +2,7 @@
  * The parts of an index and how they move together: fold into the graph, then put the head's state, history and
  * words at the new head in one synchronous step. No reading of blobs here.
  */
-import type { CommitEvents } from "../domain/event.ts";
+import type { CommitEvents, NoteEvent } from "../domain/event.ts";
 import type { RepoPath } from "../domain/note.ts";
 import { CommitGraph } from "./commit-graph.ts";
 import type { Entry } from "./entry.ts";
@@ -38,6 +38,20 @@ export function emptyParts(): Parts {
     unread: new Set(),
     head: -1,
   };
+}
+
+/** A commit's events at note paths; a move in from elsewhere is a new file. */
+export function onlyNotes(
+  { commit, events }: CommitEvents,
+  isNote: (path: RepoPath) => boolean,
+): CommitEvents {
+  const kept = events.flatMap((event): NoteEvent[] => {
+    if (!isNote(event.path)) return [];
+    const fromElsewhere =
+      event.kind === "written" && event.renamedFrom !== null && !isNote(event.renamedFrom);
+    return [fromElsewhere ? { ...event, renamedFrom: null } : event];
+  });
+  return { commit, events: kept };
 }
 
 /** The blobs that a commit's events write. */

@@ -80,8 +80,12 @@ function* notesOf(head: HeadState, keys: Iterable<string>): Generator<LiveNote> 
   }
 }
 
+/** Text that no neighbour changes when it is folded: where it stands in a source, it stands in the fold. */
+const STEADY = /^[a-z0-9 \u4e00-\u9fff]+$/;
+
 function holds(note: LiveNote, folded: string, withTags: boolean): boolean {
   return (
+    (STEADY.test(folded) && note.body.includes(folded)) ||
     fold(note.meta.title).includes(folded) ||
     fold(note.body).includes(folded) ||
     (withTags && note.meta.tags.some((tag) => fold(tag).includes(folded)))
