@@ -66,6 +66,7 @@ export class Link {
   #attempts = 0;
   #openings = 0;
   #refused = 0;
+  #waiting = false;
   #stopWaiting: () => void = () => {};
   #stopWatching: () => void = () => {};
 
@@ -193,10 +194,14 @@ export class Link {
   }
 
   #again(): void {
+    // Both the loss of a socket and the failure of its opening ask for this.
+    if (this.#waiting) return;
+    this.#waiting = true;
     const { clock, random } = this.#options;
     const ceiling = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(this.#attempts, 10));
     this.#attempts += 1;
     this.#stopWaiting = clock.after(random() * ceiling, () => {
+      this.#waiting = false;
       this.#attempt().catch((error) => {
         if (this.#closed || this.#socket) return;
         if (this.#isRefused(error) || !(error instanceof NotesError) || error.data["lost"] === true) {

@@ -2,6 +2,8 @@
  * The command line's host: what commands need of files, processes and the terminal, for real. What only some
  * commands need (the daemon, Git) is loaded when they run, so that a `notesd list` starts quickly.
  */
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import type { CliHost, Flags, Io } from "../doors/cli/host.ts";
 import { changeConfig } from "./config-file.ts";
@@ -9,7 +11,7 @@ import { runningDaemons } from "./daemon-list.ts";
 import { logFile, startDetached, stopDaemon } from "./detached.ts";
 import { openIdentities } from "./identities.ts";
 import { program } from "./program-file.ts";
-import { settingFromText } from "./read-settings.ts";
+import { CONFIG_FILE, settingFromText } from "./read-settings.ts";
 import { resolvePlace, resolveSettings, type Surroundings } from "./resolve.ts";
 
 /** The host over this process's own environment and streams. */
@@ -42,7 +44,7 @@ export function createCliHost(): CliHost {
         "start",
         "--repo",
         place.root,
-        ...flagWords(flags, cwd),
+        ...(await flagWords(flags, cwd)),
       ];
       return startDetached(place, command, env);
     },
@@ -76,10 +78,14 @@ export function createCliHost(): CliHost {
   };
 }
 
-/** Flags as words for a daemon of its own process; its folder is another, so paths are made absolute. */
-function flagWords(flags: Flags, cwd: string): string[] {
+/**
+ * Flags as words for a daemon of its own process. It runs in another folder, so paths are made absolute and
+ * the settings file of this folder is named.
+ */
+async function flagWords(flags: Flags, cwd: string): Promise<string[]> {
   const words: string[] = [];
-  if (flags.config !== undefined) words.push("--config", new URL(flags.config, `file://${cwd}/`).pathname);
+  const config = resolve(cwd, flags.config ?? CONFIG_FILE);
+  if (flags.config !== undefined || (await stat(config).catch(() => null))) words.push("--config", config);
   if (flags.host !== undefined) words.push("--host", flags.host);
   if (flags.port !== undefined) words.push("--port", String(flags.port));
   for (const root of flags.roots ?? []) words.push("--roots", root);

@@ -180,6 +180,23 @@ test("a subscription goes on from its last cursor and repeats nothing", async ()
   expect(calls("notes.unsubscribe").map((sent) => sent.params)).toEqual([{ subscription_id: "s2" }]);
 });
 
+test("a connection that is lost while it is being taken up again is tried again, once", async () => {
+  let subscriptions = 0;
+  await serve(({ method }) => {
+    if (method === "drop") return "drop";
+    if (method !== "notes.subscribe") return { result: {} };
+    subscriptions += 1;
+    return subscriptions === 2 ? "drop" : { result: { subscription_id: `s${subscriptions}`, cursor: "c0" } };
+  });
+  const one = await open();
+  await one.subscribe({}, () => {});
+  await expect(one.callAny("drop", {})).rejects.toThrow();
+  await until(() => subscriptions === 3);
+  await one.callAny("x.y", {});
+  expect(calls("x.y").map((sent) => sent.connection)).toEqual([3]);
+  expect(subscriptions).toBe(3);
+});
+
 test("a cursor that the daemon no longer knows is told to the handler", async () => {
   let first = true;
   await serve(({ method, params }) => {

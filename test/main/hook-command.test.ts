@@ -1,0 +1,86 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { CommitId } from "../../src/domain/note.ts";
+import { gitPlaceAt } from "../../src/lib/git-dir.ts";
+import { runHook } from "../../src/main/hook-command.ts";
+import { init } from "../../src/main/init.ts";
+import { takeLock } from "../../src/main/take-lock.ts";
+import { type Intents, openIntents } from "../../src/store/intents.ts";
+
+let repo: string;
+let intents: Intents;
+let said: string;
+beforeEach(async () => {
+  repo = join(await realpath(await mkdtemp(join(tmpdir(), "notesd-hook-"))), "repo");
+  const env = { HOME: repo, PATH: process.env["PATH"] };
+  await init({ dir: repo, roots: null, branch: null, remote: null, env, nowMs: Date.now() });
+  intents = openIntents(join(repo, ".git/notesd"));
+  said = "";
+});
+afterEach(() => rm(join(repo, ".."), { recursive: true, force: true }));
+
+const git = (...args: string[]) =>
+  execFileSync("git", ["-C", repo, "-c", "user.name=P", "-c", "user.email=p@x", ...args], {
+    encoding: "utf8",
+    stdio: "pipe",
+  }).trim();
+// What git rev-parse prints is a commit id.
+const head = () => git("rev-parse", "HEAD") as CommitId;
+const unborn = "1".repeat(40) as CommitId;
+
+const hook = () =>
+  runHook("pre-commit", { cwd: repo, env: {}, warn: () => {} }, (text) => {
+    said += text;
+  });
+const open = (from: CommitId | null, to: CommitId) =>
+  intents.open({ format: 1, ref: "refs/heads/main", from, to, files: [] });
+
+test("nothing open, or only what the branch does not hold yet: the commit goes on", async () => {
+  expect(await hook()).toBe(0);
+  await open(head(), unborn);
+  expect(await hook()).toBe(0);
+});
+
+test("a published write of a dead daemon refuses at once and says what to do", async () => {
+  await open(null, head());
+  expect(await hook()).toBe(1);
+  expect(said).toMatch(/notesd recover/);
+});
+
+test("one whose files are placed hinders nobody", async () => {
+  intents.placed(await open(null, head()));
+  expect(await hook()).toBe(0);
+});
+
+test("while the daemon lives it waits until the files are placed, and refuses when that takes long", async () => {
+  const place = await gitPlaceAt(repo);
+  if (!place) throw new Error("init made no repository");
+  const lock = await takeLock(place);
+  try {
+    const name = await open(null, head());
+    setTimeout(() => intents.placed(name), 60);
+    expect(await hook()).toBe(0);
+    await open(null, head());
+    expect(await hook()).toBe(1);
+    expect(said).toMatch(/in a moment/);
+  } finally {
+    lock.release();
+  }
+});
+
+test("Git itself runs it: a commit is refused while a published write is open, and passes without", async () => {
+  const bin = join(repo, ".git/notesd/bin");
+  writeFileSync(bin, `#!/bin/sh\necho "$@" >> "${join(repo, "../called")}"\nexit 1\n`);
+  chmodSync(bin, 0o755);
+  git("commit", "-q", "--allow-empty", "-m", "free");
+  const name = await open(null, head());
+  expect(() => git("commit", "-q", "--allow-empty", "-m", "refused")).toThrow();
+  expect(readFileSync(join(repo, "../called"), "utf8")).toBe("hook pre-commit\n");
+  intents.close(name);
+  git("commit", "-q", "--allow-empty", "-m", "free again");
+  expect(git("log", "--format=%s", "-2")).toBe("free again\nfree");
+});
