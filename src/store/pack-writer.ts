@@ -61,6 +61,14 @@ function dropPack(gitdir: string, name: string): void {
   }
 }
 
+/**
+ * A file of a pack that is being written. `tmp_` is what git gc and git prune clear away when a crash leaves it;
+ * without an ending nobody, native Git included, takes it for a pack.
+ */
+export function unfinishedPackFile(gitdir: string, name: string, ending: string): string {
+  return join(packFolder(gitdir), `tmp_notesd_${name}_${ending}`);
+}
+
 /** Wait for all, also when one fails: nothing may still be writing when the failure is cleaned up. */
 async function all(work: readonly Promise<void>[]): Promise<void> {
   for (const result of await Promise.allSettled(work)) if (result.status === "rejected") throw result.reason;
@@ -75,8 +83,7 @@ async function all(work: readonly Promise<void>[]): Promise<void> {
 export async function writePack(gitdir: string, { name, pack, idx }: FinishedPack): Promise<WrittenPack> {
   const folder = packFolder(gitdir);
   const path = (ending: string) => join(folder, `pack-${name}.${ending}`);
-  // `tmp_` is what git gc and git prune clear away when a crash leaves it.
-  const temporary = (ending: string) => join(folder, `tmp_notesd_${name}.${ending}`);
+  const temporary = (ending: string) => unfinishedPackFile(gitdir, name, ending);
   // The same objects once more give the same name: that pack is not ours to drop.
   const existed = existsSync(path("idx"));
   const drop = () => (existed ? releasePack(gitdir, name) : dropPack(gitdir, name));

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { hashObject } from "../../src/store/object-id.ts";
+import { gitObjects } from "../../src/store/objects.ts";
 import { type ObjectEdit, packBuilder } from "../../src/store/pack-bytes.ts";
-import { keptPacks, releasePack, writePack } from "../../src/store/pack-writer.ts";
+import { keptPacks, releasePack, unfinishedPackFile, writePack } from "../../src/store/pack-writer.ts";
 import { type GitRepo, gitRepo } from "../support/git-repo.ts";
 
 const blob = (text: string) => {
@@ -90,6 +91,19 @@ test("a pack that can't be put in place leaves nothing behind", async () => {
   await expect(writePack(repo.gitdir, finished)).rejects.toThrow();
   rmSync(join(folder, `pack-${finished.name}.pack`), { recursive: true });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test("what a crash leaves half written is no pack, neither to Git nor to us", async () => {
+  const repo = gitRepo();
+  const { finished, commitId } = smallPack();
+  const written = await writePack(repo.gitdir, finished);
+  repo.git("update-ref", "refs/heads/main", commitId);
+  for (const ending of ["pack", "idx"]) {
+    writeFileSync(unfinishedPackFile(repo.gitdir, "0".repeat(40), ending), "half");
+  }
+  expect(gitObjects(repo.gitdir).has(commitId)).toBe(true);
+  expect(repo.git("fsck", "--strict", "--full")).toBe("");
+  expect(verify(repo, written.name)).toMatch(/non delta: 3 objects/);
 });
 
 test("objects of every size, empty and incompressible ones too, come back from Git byte for byte", async () => {
