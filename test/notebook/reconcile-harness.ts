@@ -2,9 +2,11 @@
 import type { Author } from "../../src/domain/event.ts";
 import { fileId } from "../../src/domain/identity.ts";
 import type { CommitId, NoteId, NoteMetadata, RepoPath } from "../../src/domain/note.ts";
+import type { Clock } from "../../src/lib/clock.ts";
 import { inTurn } from "../../src/lib/in-turn.ts";
+import { noteWords } from "../../src/notebook/note-words.ts";
 import { createReconciler } from "../../src/notebook/reconcile.ts";
-import type { NoteWords, Reconciler, ReconcileSettings } from "../../src/notebook/reconciler.ts";
+import type { Reconciler, ReconcileSettings } from "../../src/notebook/reconciler.ts";
 import type { Draft, NoteStore, Publication } from "../../src/store/note-store.ts";
 import { type FakeClock, fakeClock } from "../support/fake-clock.ts";
 
@@ -26,35 +28,14 @@ export interface Harness {
   rest(): Promise<void>;
 }
 
-/** The domain's words in small: ids by `id:` lines, titles by headings, merges by whole equal-length lines. */
-const words: NoteWords = {
-  describe(path, bytes) {
-    const text = Buffer.from(bytes).toString();
-    const id = /^id: (\S+)$/m.exec(text)?.[1];
-    return {
-      id: id === undefined ? null : (id as NoteId),
-      title: /^# (.+)$/m.exec(text)?.[1] ?? path,
-      type: "general",
-    };
-  },
-  merge(_path, base, ours, theirs) {
-    const [b, o, t] = [base ?? new Uint8Array(), ours, theirs].map((x) =>
-      Buffer.from(x).toString().split("\n"),
-    );
-    if (!b || !o || !t || b.length !== o.length || b.length !== t.length) return null;
-    const lines = b.map((line, i) =>
-      o[i] === line ? t[i] : t[i] === line || t[i] === o[i] ? o[i] : undefined,
-    );
-    return lines.includes(undefined) ? null : Buffer.from(lines.join("\n"));
-  },
-};
-
 export function harness<S extends NoteStore>(
-  makeStore: (clock: FakeClock) => S,
+  makeStore: (clock: Clock) => S,
   settings: Partial<ReconcileSettings> = {},
   levelAt: CommitId | null = null,
-  clock = fakeClock(),
+  realClock: Clock | null = null,
 ): Harness & { store: S } {
+  const fake = fakeClock();
+  const clock = realClock ?? fake;
   const store = makeStore(clock);
   const commits: Harness["commits"] = [];
   const failures: unknown[] = [];
@@ -81,7 +62,7 @@ export function harness<S extends NoteStore>(
 
   const reconciler = createReconciler({
     store,
-    words,
+    words: noteWords(new Set(["general"])),
     clock,
     levelAt,
     person: PAT,
@@ -128,14 +109,14 @@ export function harness<S extends NoteStore>(
   return {
     store,
     reconciler,
-    clock,
+    clock: fake,
     commits,
     failures,
     ids,
     agent,
     rest,
     async pass(ms) {
-      clock.advance(ms);
+      fake.advance(ms);
       await rest();
     },
   };

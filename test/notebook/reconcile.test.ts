@@ -261,11 +261,11 @@ test("a pull that moved branch and files together is level at once", async () =>
 });
 
 test("both sides changed and merge: one commit of the merged text, and the file holds it", async () => {
-  await note("x", "# T\na\nb\n");
-  h.store.person.commit({ [at("x")]: "# T\nA\nb\n" });
-  await save("x", "# T\na\nB\n");
+  await note("x", "# T\na\n-\nb\n");
+  h.store.person.commit({ [at("x")]: "# T\nA\n-\nb\n" });
+  await save("x", "# T\na\n-\nB\n");
   await h.pass(10_000);
-  expect([await tipText("x"), text("x")]).toEqual(["# T\nA\nB\n", "# T\nA\nB\n"]);
+  expect([await tipText("x"), text("x")]).toEqual(["# T\nA\n-\nB\n", "# T\nA\n-\nB\n"]);
   expect(adopted().map(({ draft }) => draft)).toMatchObject([
     { author: PAT, message: { action: "merge", source: "disk", noteIds: [h.ids.get(at("x"))] } },
   ]);
@@ -288,24 +288,24 @@ test("both sides changed the same: the branch stays, the save stays in its file,
 });
 
 test("a conflict ends when the person saves something that merges, or commits theirs", async () => {
-  await note("x", "one\ntwo\n");
-  h.store.person.commit({ [at("x")]: "ours\ntwo\n" });
-  await save("x", "theirs\ntwo\n");
+  await note("x", "one\n-\ntwo\n");
+  h.store.person.commit({ [at("x")]: "ours\n-\ntwo\n" });
+  await save("x", "theirs\n-\ntwo\n");
   await h.pass(10_000);
   expect(await h.store.conflicts()).toHaveLength(1);
-  await save("x", "one\nTWO\n");
+  await save("x", "one\n-\nTWO\n");
   await h.pass(10_000);
-  expect([await tipText("x"), text("x")]).toEqual(["ours\nTWO\n", "ours\nTWO\n"]);
+  expect([await tipText("x"), text("x")]).toEqual(["ours\n-\nTWO\n", "ours\n-\nTWO\n"]);
   expect(await h.store.conflicts()).toEqual([]);
 
-  h.store.person.commit({ [at("x")]: "OURS\nTWO\n" });
-  await save("x", "mine\nTWO\n");
+  h.store.person.commit({ [at("x")]: "OURS\n-\nTWO\n" });
+  await save("x", "mine\n-\nTWO\n");
   await h.pass(10_000);
   expect(await h.reconciler.settle([at("x")], undefined, "daemon")).toEqual([]);
   expect(await h.reconciler.settle([at("x")], undefined, "person")).toHaveLength(1);
   expect([await tipText("x"), text("x"), await h.store.conflicts()]).toEqual([
-    "mine\nTWO\n",
-    "mine\nTWO\n",
+    "mine\n-\nTWO\n",
+    "mine\n-\nTWO\n",
     [],
   ]);
 });
