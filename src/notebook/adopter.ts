@@ -111,7 +111,8 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
     const ours = await store.readBlob(standing.tip);
     const merged = deps.words.merge(standing.path, base, ours, theirs);
     const edit = identify(standing, group, theirs);
-    if (merged === null && force) return { kind: "adopt", edit };
+    const asItLies = merged === null ? force : Buffer.compare(merged, theirs) === 0;
+    if (asItLies) return { kind: "adopt", edit };
     if (merged === null) {
       await keep(standing, theirs, edit.noteId);
       return { kind: "done" };

@@ -1,4 +1,5 @@
 /** What the reconciler asks about a file's words, answered by the domain for one set of types. */
+import { keepsChanges } from "../domain/keeps-changes.ts";
 import { mergeNotes } from "../domain/merge.ts";
 import { readNoteFile } from "../domain/note-file.ts";
 import type { NoteWords } from "./reconciler.ts";
@@ -15,7 +16,14 @@ export function noteWords(types: ReadonlySet<string>): NoteWords {
     },
     merge(_path, base, ours, theirs) {
       const merge = mergeNotes(base, ours, theirs);
-      return merge.kind === "merged" ? merge.bytes : null;
+      if (merge.kind === "merged") return merge.bytes;
+      const [from, mine, other] = [base ?? new Uint8Array(), ours, theirs].map(textOf);
+      if (from === undefined || mine === undefined || other === undefined) return null;
+      if (keepsChanges(from, mine, other)) return theirs;
+      return keepsChanges(from, other, mine) ? ours : null;
     },
   };
 }
+
+/** Working files that reach here are UTF-8. */
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes);

@@ -272,6 +272,20 @@ test("both sides changed and merge: one commit of the merged text, and the file 
   expect(h.reconciler.unsettled()).toEqual([]);
 });
 
+test("a person who committed with Git and saved on has no conflict with themself", async () => {
+  await note("x", "one\n");
+  h.store.person.commit({ [at("x")]: "one\ncommitted\n" });
+  await save("x", "one\ncommitted\nand more\n");
+  await h.pass(10_000);
+  expect([await tipText("x"), await h.store.conflicts()]).toEqual(["one\ncommitted\nand more\n", []]);
+  expect(adopted()).toMatchObject([{ draft: { origin: "disk", message: { action: "adopt" } } }]);
+
+  h.store.person.commit({ [at("x")]: "one\ncommitted\nand more\nours\nboth\n" });
+  await save("x", "one\ncommitted\nand more\nours\n");
+  await h.pass(10_000);
+  expect([text("x"), await h.store.conflicts()]).toEqual(["one\ncommitted\nand more\nours\nboth\n", []]);
+});
+
 test("both sides changed the same: the branch stays, the save stays in its file, and is kept as a conflict", async () => {
   await note("x", "one\n");
   h.store.person.commit({ [at("x")]: "ours\n" });
