@@ -68,8 +68,16 @@ export class MemoryTextIndex implements TextIndex {
   mayContain(folded: string): Iterable<string> | null {
     const terms = this.#narrow(folded);
     if (terms === null) return null;
-    const keys = new Set(this.#cut);
+    const narrowed: string[] = [];
+    let postings = 0;
     for (const term of terms) {
+      narrowed.push(term);
+      postings += this.#postings.atMost(term);
+      // Gathering them would cost more than looking at every document.
+      if (postings > this.#docs.size) return null;
+    }
+    const keys = new Set(this.#cut);
+    for (const term of narrowed) {
       this.#postings.of(term, (doc) => {
         const key = this.#docs.get(doc)?.key;
         if (key !== undefined) keys.add(key);
