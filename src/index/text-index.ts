@@ -26,6 +26,8 @@ export interface TextIndex {
 
 const FIELD_WEIGHT = { title: 3, tags: 2, heading: 2, body: 1 } as const;
 const WORD_MAX_CHARS = 64;
+/** Fewer postings than this are always worth gathering. */
+const NARROW_MIN = 256;
 /** What any heading that is underlined has; spares most bodies the look for headings. */
 const SETEXT = /^ {0,3}(?:=+|-+)[ \t]*$/m;
 
@@ -74,7 +76,7 @@ export class MemoryTextIndex implements TextIndex {
       narrowed.push(term);
       postings += this.#postings.atMost(term);
       // Gathering them would cost more than looking at every document.
-      if (postings > this.#docs.size) return null;
+      if (postings > Math.max(NARROW_MIN, this.#docs.size)) return null;
     }
     const keys = new Set(this.#cut);
     for (const term of narrowed) {
