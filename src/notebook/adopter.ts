@@ -14,6 +14,8 @@ import type { Edit, Group, Settling } from "./settling.ts";
 export interface Adopter {
   /** Let base follow where disk = tip, and bring forward files that nobody touched; staged ones wait. */
   place(standings: readonly Standing[], staged: ReadonlySet<RepoPath>): Promise<void>;
+  /** Make a working file hold the tip, if it still holds what was seen; else it is pending. */
+  bringForward(standing: Standing): Promise<unknown>;
   /**
    * Commit groups that are due: all plain edits in one commit, each merged one in its own.
    *
@@ -151,6 +153,7 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
 
   return {
     pending,
+    bringForward,
     async place(standings, staged) {
       const untouched: Standing[] = [];
       for (const standing of standings) {

@@ -28,6 +28,7 @@ import { createReads } from "./reads.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { Reconciler, ReconcileSettings } from "./reconciler.ts";
 import { openSeen } from "./seen.ts";
+import type { Hold } from "./settling.ts";
 import { cursorSince } from "./since.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
@@ -111,6 +112,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         types,
         maxNoteBytes: options.limits.noteBytes,
         filenames: options.filenames,
+        keptOnDisk: (path) => reconciler.kept(path),
         blobId: blobIdOf,
       }),
     settleEdits: (paths) => settleBefore(reconciler, paths),
@@ -145,9 +147,11 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       const { change } = request;
       const path = change.kind === "create" ? null : (index.get(change.noteId)?.path ?? null);
       // Paths of the index are checked ones.
-      if (path !== null) await settleBefore(reconciler, [path as RepoPath]);
+      const resolves = change.kind === "update" && change.content !== undefined;
+      if (path !== null) await settleBefore(reconciler, [path as RepoPath], resolves);
       const outcome = await writer.write(request, caller, entered);
       if (change.kind === "update" && !outcome.replayed) await store.dropConflicts(outcome.noteId);
+      if (resolves && outcome.path !== null) await giveWay(reconciler, outcome.path);
       seen.note(caller, index.head);
       return outcome;
     },
@@ -231,20 +235,36 @@ function derivedFiles({ index, stateDir, notesIndexFile, clock }: NotebookOption
 
 /**
  * Commit a person's unsettled saves of these files before a door writes the note.
- * @throws NotesError CONFLICT `data.reason` dirty_edit: the edit is staged, or waits for `notesd commit`
+ * @param resolves the write brings new content, and so resolves a kept conflict
+ * @throws NotesError CONFLICT `data.reason` held_edit: staged, or in conflict; dirty_edit: waits for `notesd commit`
  */
-async function settleBefore(reconciler: Reconciler, paths: readonly RepoPath[]): Promise<void> {
+async function settleBefore(
+  reconciler: Reconciler,
+  paths: readonly RepoPath[],
+  resolves = false,
+): Promise<void> {
   await reconciler.hint(paths);
   const dirty = paths.filter((path) => reconciler.dirty(path));
   if (dirty.length === 0) return;
   await reconciler.settle(dirty);
-  const held = dirty.find((path) => reconciler.held(path) !== null);
-  if (held === undefined) return;
-  throw new NotesError(
-    "CONFLICT",
-    `${held} holds a person's edit that is not committed (${reconciler.held(held)}). It is committed by its owner's git commit, or by notesd commit.`,
-    { reason: "dirty_edit", path: held },
-  );
+  for (const path of dirty) {
+    const hold = reconciler.held(path);
+    if (hold === null || (hold === "conflict" && resolves)) continue;
+    const reason = hold === "manual" ? "dirty_edit" : "held_edit";
+    throw new NotesError("CONFLICT", `${path} ${HELD[hold]}`, { reason, path });
+  }
+}
+
+const HELD: Readonly<Record<Hold, string>> = {
+  staged: "holds an edit that a person staged. It is committed by their own git commit.",
+  manual: "holds a person's edit that is not committed. It is committed by notesd commit or git commit.",
+  conflict:
+    "holds a person's edit that does not merge with the note. Send an update with the content that both should become, or let the person commit theirs with notesd commit.",
+};
+
+/** After a conflict was resolved for the text that the note has already: the file comes to hold it. */
+async function giveWay(reconciler: Reconciler, path: RepoPath): Promise<void> {
+  if (reconciler.held(path) === "conflict") await reconciler.resolve(path);
 }
 
 async function settleAtStop(reconciler: Reconciler, warn: Warn): Promise<void> {

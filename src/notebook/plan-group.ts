@@ -39,6 +39,8 @@ export interface PlanningDeps {
   readonly types: ReadonlySet<string>;
   readonly maxNoteBytes: number;
   readonly filenames: "id" | "id-slug";
+  /** What lies in a file whose edit is kept as a conflict; an update with new content resolves and replaces it. */
+  readonly keptOnDisk: (path: RepoPath) => BlobId | null;
   /** A blob's id from its bytes. */
   readonly blobId: (bytes: Uint8Array) => BlobId;
 }
@@ -86,7 +88,7 @@ async function planWrite(
   remember(deps, ahead, planned, metadata);
   return {
     kind: "draft",
-    draft: draftOf(planned, request, caller, requestKey, nowMs),
+    draft: draftOf(planned, request, caller, requestKey, nowMs, resolvedOnDisk(deps, request, planned.path)),
     answer: (events) => outcomeOf(deps, planned, metadata, events, nowMs),
   };
 }
@@ -130,12 +132,17 @@ function remember(deps: PlanningDeps, ahead: Ahead, planned: Plan, metadata: Not
   ahead.added.set(folder, (ahead.added.get(folder) ?? 0) + 1);
 }
 
+function resolvedOnDisk(deps: PlanningDeps, { change }: WriteRequest, path: RepoPath): BlobId | null {
+  return change.kind === "update" && change.content !== undefined ? deps.keptOnDisk(path) : null;
+}
+
 function draftOf(
   planned: Plan,
   { reason, idempotency }: WriteRequest,
   { principal, session }: Caller,
   requestKey: string | null,
   nowMs: number,
+  onDisk: BlobId | null,
 ): Draft {
   const { action, noteId, path, expected, bytes, title, type, changes } = planned;
   return {
@@ -156,7 +163,7 @@ function draftOf(
       requestKey,
       requestHash: requestKey === null ? null : (idempotency?.hash ?? null),
     },
-    files: planned.noop ? [] : [{ path, expected, bytes }],
+    files: planned.noop ? [] : [{ path, expected, bytes, ...(onDisk === null ? {} : { onDisk }) }],
     origin: "door",
   };
 }

@@ -239,6 +239,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     dirty: (path) => settling.get(path) !== undefined,
     held: holdOf,
     kept: (path) => (holdOf(path) === "conflict" ? (settling.get(path)?.blob ?? null) : null),
+    resolve: (path) =>
+      track(
+        deps.enqueue(async () => {
+          const look = await looking.at([path]);
+          const standing = look?.standings[0];
+          if (standing !== undefined && holdOf(path) === "conflict") await adopter.bringForward(standing);
+        }),
+      ),
     unsettled: () => [...settling.all()].map((edit) => edit.path).sort(),
     reported: () => [...looking.reports].map(([path, reason]) => ({ path, reason })),
     pending: () => [...adopter.pending].sort(),

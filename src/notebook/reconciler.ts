@@ -82,6 +82,8 @@ export interface Reconciler {
    * conflict names it as `onDisk`, and so replaces it.
    */
   kept(path: RepoPath): BlobId | null;
+  /** The conflict of this path was resolved for what the branch holds: the file is brought to it. */
+  resolve(path: RepoPath): Promise<void>;
   unsettled(): RepoPath[];
   /** Files that are never committed by us, and why. */
   reported(): { path: RepoPath; reason: string }[];

@@ -196,6 +196,58 @@ describe("a person's save", () => {
   });
 });
 
+describe("a person's save that does not merge with the branch", () => {
+  let made: WriteOutcome;
+  const path = () => String(made.path);
+  const onDisk = () => opened.store.person.text(path());
+  beforeEach(async () => {
+    made = await write(create("Shared", "one"));
+    const text = onDisk() ?? "";
+    opened.store.person.commit({ [path()]: text.replace("one", "ours") });
+    opened.store.person.save(path(), text.replace("one", "theirs"));
+    await opened.disk.headMoved();
+  });
+
+  test("stays in its file, is listed, and leaves reads with the branch's text", async () => {
+    const read = await opened.notebook.read(made.noteId, PERSON);
+    expect(read).toMatchObject({ content: "ours", dirty: true, conflicted: true });
+    expect(onDisk()).toContain("theirs");
+    const [kept, ...others] = await opened.notebook.conflicts(made.noteId);
+    expect(others).toEqual([]);
+    expect(kept && (await opened.notebook.blobText(kept.theirs))).toBe(onDisk());
+  });
+
+  test("is not touched by a write that doesn't resolve it", async () => {
+    await opened.notebook.read(made.noteId, PERSON);
+    await expect(write({ kind: "append", noteId: made.noteId, content: "more" })).rejects.toMatchObject({
+      code: "CONFLICT",
+      data: { reason: "held_edit", path: path() },
+    });
+    expect(onDisk()).toContain("theirs");
+  });
+
+  test.each(["both", "ours"])("is resolved by an update to %s", async (content) => {
+    await opened.notebook.read(made.noteId, PERSON);
+    await write(update(made.noteId, content));
+    expect(await opened.notebook.read(made.noteId, PERSON)).toMatchObject({
+      content,
+      dirty: false,
+      conflicted: false,
+    });
+    expect(onDisk()).toContain(content);
+    expect(await opened.notebook.conflicts()).toEqual([]);
+  });
+
+  test("is what the note becomes when the person commits it", async () => {
+    await opened.notebook.settle();
+    expect(await opened.notebook.read(made.noteId, PERSON)).toMatchObject({
+      content: "theirs",
+      dirty: false,
+      conflicted: false,
+    });
+  });
+});
+
 describe("what happened elsewhere", () => {
   test("a commit of a person's own below a write is folded with it", async () => {
     const made = await write(create("First"));
