@@ -9,7 +9,10 @@ export function nearest(word: string, candidates: Iterable<string>): string | nu
   let best: string | null = null;
   let fewest = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
-    const errors = distance(given, candidate.slice(0, 64).toLowerCase());
+    const other = candidate.slice(0, 64).toLowerCase();
+    // Most of a name, with its end left out, is that name.
+    const begun = other.startsWith(given) && given.length * 2 > other.length;
+    const errors = begun ? 1 : distance(given, other);
     if (errors < fewest && errors <= Math.max(1, Math.max(given.length, candidate.length) / 3)) {
       best = candidate;
       fewest = errors;

@@ -59,6 +59,8 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     await checkRepository(place, settings.branch ?? "main", settings.roots ?? []);
     const lock = await takeLock(place);
     undo.push(() => lock.release());
+    // Under the lock any daemon.json is ours or a dead one's. Gone last, so that after it a new start finds no lock.
+    undo.push(() => rm(daemonFilePath(place), { force: true }));
     const roots = allRoots(settings.roots ?? []);
     await ensureAttributes(place, roots);
     await writeLauncher(place, process.execPath, program.bin);
@@ -111,8 +113,6 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
       version: program.version,
       protocol: program.protocol,
     };
-    // Gone before the doors close, so that nobody finds a daemon that takes no more requests.
-    undo.push(() => rm(daemonFilePath(place), { force: true }));
     await writeDurably(daemonFilePath(place), `${JSON.stringify(file)}\n`, { mode: 0o600 });
     undo.push(() => delist(env, place));
     await enlist(env, place).catch((error) => {

@@ -17,7 +17,8 @@ const LOG_MAX_BYTES = 5_000_000;
 export const logFile = (place: GitPlace): string => join(place.gitDir, "notesd", "log");
 
 /**
- * Start a daemon and return when it answers. One that another process starts meanwhile is as good.
+ * Start a daemon and return when it answers. One that another process starts meanwhile is as good; while an
+ * earlier one is still stopping, the start is tried again.
  * @param command  this program and its arguments, node first
  * @throws ProcessError with the exit code that the daemon ended with, and the end of its log
  */
@@ -26,11 +27,39 @@ export async function startDetached(
   command: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<DaemonFile> {
-  const [program = process.execPath, ...args] = command;
   const file = logFile(place);
   await turnLog(file);
-  const log = await open(file, "a", 0o600);
-  const from = (await log.stat()).size;
+  let child = await launch(place, command, env);
+  const startedMs = Date.now();
+  while (Date.now() - startedMs < READY_WITHIN_MS) {
+    const ended = child.ended();
+    const daemon = await readDaemonFile(place);
+    if (daemon && (daemon.pid === child.pid || ended !== null) && (await proves(daemon))) return daemon;
+    if (ended !== null && ended !== PROCESS_EXITS.ALREADY_RUNNING)
+      throw await failure(ended, file, child.logFrom);
+    const holder = ended === null ? null : await processLockHolder(join(place.gitDir, "notesd"));
+    if (ended !== null && holder === null) child = await launch(place, command, env);
+    await pause(POLL_MS);
+  }
+  throw new ProcessError("FAILED", `The daemon (process ${child.pid}) is not ready yet. See: notesd logs -f`);
+}
+
+interface Launched {
+  readonly pid: number | undefined;
+  /** Where its part of the log begins, in bytes. */
+  readonly logFrom: number;
+  /** Its exit code; null while it runs. */
+  ended(): number | null;
+}
+
+async function launch(
+  place: GitPlace,
+  command: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Launched> {
+  const [program = process.execPath, ...args] = command;
+  const log = await open(logFile(place), "a", 0o600);
+  const logFrom = (await log.stat()).size;
   const child = spawn(program, args, {
     detached: true,
     stdio: ["ignore", log.fd, log.fd],
@@ -46,20 +75,7 @@ export async function startDetached(
   });
   child.unref();
   await log.close();
-  const startedMs = Date.now();
-  while (Date.now() - startedMs < READY_WITHIN_MS) {
-    const daemon = await readDaemonFile(place);
-    if (daemon && (daemon.pid === child.pid || ended !== null) && (await proves(daemon))) return daemon;
-    if (ended !== null && ended !== PROCESS_EXITS.ALREADY_RUNNING) throw await failure(ended, file, from);
-    if (
-      ended === PROCESS_EXITS.ALREADY_RUNNING &&
-      (await processLockHolder(join(place.gitDir, "notesd"))) === null
-    ) {
-      throw await failure(ended, file, from);
-    }
-    await pause(POLL_MS);
-  }
-  throw new ProcessError("FAILED", `The daemon (process ${child.pid}) is not ready yet. See: notesd logs -f`);
+  return { pid: child.pid, logFrom, ended: () => ended };
 }
 
 async function turnLog(file: string): Promise<void> {

@@ -112,6 +112,11 @@ test("npm start's way: notes.config.json beside the program names the repository
   expect((await run("create", "A", "text")).code).toBe(0);
   // The daemon that the command started took the port from the same file.
   expect(daemonFile().port).toBeGreaterThan(6699);
+  expect((await run("config", "set", "reconcile.quiet_ms", "500")).code).toBe(0);
+  expect((await run("config", "set", "reconcile.quiet", "500")).err).toMatch(
+    /did you mean reconcile.quiet_ms/,
+  );
+  expect(JSON.parse((await run("config", "get", "reconcile", "--json")).out)).toEqual({ quiet_ms: 500 });
   writeFileSync(join(top, "notes.config.json"), '{"repo": "notes", "prot": 0}');
   const refused = await run("list");
   expect(refused.code).toBe(2);

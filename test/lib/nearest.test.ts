@@ -6,6 +6,7 @@ test.each([
   ["alowed_origins", "allowed_origins"],
   ["reconsile", "reconcile"],
   ["Port", "port"],
+  ["allowed_o", "allowed_origins"],
   ["zzz", null],
   ["", null],
 ])("%s → %s", (word, expected) => {
