@@ -101,9 +101,8 @@ async function once(
   let published: Published | null = null;
   let held = lockedBefore;
   try {
-    const index = await write(parts, chain, elsewhere, written);
+    const index = await write(parts, chain, elsewhere, written, lockedBefore === null);
     if (held === null) {
-      written.prepared = await prepareLocks(parts, chain.tip, index, elsewhere);
       held = await parts.locks.acquire(written.prepared);
     } else {
       held.replace(parts.ref, Buffer.from(`${chain.tip}\n`));
@@ -126,35 +125,41 @@ interface NextIndex {
   readonly signature: string;
 }
 
-/** Steps 3 and 4: objects, working files beside them, Git index in memory, and the intent over all. */
+/**
+ * Steps 3 and 4 and what the locks will carry: objects, working files beside them, Git index, intent. Their
+ * syncs run side by side: all are durable when this returns, and a crash before that finds no commit point.
+ */
 async function write(
   parts: StoreParts,
   chain: Chain,
   elsewhere: boolean,
   written: Written,
+  withLocks: boolean,
 ): Promise<NextIndex | null> {
   const { gitdir, ref, intents } = parts;
-  const [pack, files] = await Promise.allSettled([
-    writePack(gitdir, chain.pack.finish()),
-    elsewhere ? [] : prepareFiles(chain, intents),
-  ]);
-  if (pack.status === "fulfilled") written.pack = pack.value;
-  if (files.status === "fulfilled") written.files = files.value;
+  const packing = writePack(gitdir, chain.pack.finish()).then((pack) => {
+    written.pack = pack;
+  });
+  const rest = async (): Promise<NextIndex | null> => {
+    if (!elsewhere) written.files = await prepareFiles(chain, intents);
+    const index = nextIndex(parts, written.files);
+    const files = written.files.map((f) => f.intent);
+    const { base: from, tip: to } = chain;
+    const opening = elsewhere || to === null ? null : intents.open({ format: 1, ref, from, to, files });
+    const locking = withLocks && to !== null ? prepareLocks(parts, to, index, elsewhere) : null;
+    const [intent, prepared] = await Promise.allSettled([opening, locking]);
+    if (intent.status === "fulfilled") written.intent = intent.value;
+    if (prepared.status === "fulfilled") written.prepared = prepared.value ?? [];
+    if (intent.status === "rejected") throw intent.reason;
+    if (prepared.status === "rejected") throw prepared.reason;
+    return index;
+  };
+  const [pack, index] = await Promise.allSettled([packing, rest()]);
   if (pack.status === "rejected") throw pack.reason;
-  if (files.status === "rejected") throw files.reason;
+  if (index.status === "rejected") throw index.reason;
   parts.onStep("packed");
-  if (elsewhere || chain.tip === null) return null;
-  const index = nextIndex(parts, files.value);
-  const intent = {
-    format: 1,
-    ref,
-    from: chain.base,
-    to: chain.tip,
-    files: files.value.map((f) => f.intent),
-  } as const;
-  written.intent = await intents.open(intent);
   parts.onStep("intent");
-  return index;
+  return index.value;
 }
 
 function nextIndex(parts: StoreParts, files: readonly PreparedFile[]): NextIndex | null {
@@ -244,6 +249,6 @@ async function makeDurable(
 async function takeBack(parts: StoreParts, { pack, files, intent, prepared }: Written): Promise<void> {
   parts.locks.discard(prepared);
   if (intent !== null) parts.intents.close(intent);
-  await dropPrepared(files, parts.intents);
+  dropPrepared(files, parts.intents);
   pack?.drop();
 }

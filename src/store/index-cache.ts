@@ -2,15 +2,35 @@
 import { type GitIndex, gitIndex, indexSignature, readIndex } from "./git-index.ts";
 import type { IndexCache } from "./store-parts.ts";
 
+interface Known {
+  readonly signature: string;
+  /** Taken apart when it is asked for, not under the locks in which it was written. */
+  readonly open: () => GitIndex;
+}
+
 export function openIndexCache(gitdir: string): IndexCache {
-  let known: { index: GitIndex; signature: string } | null = null;
+  let known: Known | null = null;
+  const keep = (signature: string, open: () => GitIndex) => {
+    let opened: GitIndex | null = null;
+    known = {
+      signature,
+      open: () => {
+        opened ??= open();
+        return opened;
+      },
+    };
+    return known;
+  };
   return {
     read() {
-      if (known?.signature !== indexSignature(gitdir)) known = readIndex(gitdir);
-      return known;
+      const signature = indexSignature(gitdir);
+      if (known?.signature === signature) return { index: known.open(), signature };
+      const read = readIndex(gitdir);
+      keep(read.signature, () => read.index);
+      return read;
     },
     wrote(bytes) {
-      known = { index: gitIndex(bytes, true), signature: indexSignature(gitdir) };
+      keep(indexSignature(gitdir), () => gitIndex(bytes, true));
     },
   };
 }

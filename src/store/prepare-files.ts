@@ -3,13 +3,15 @@
  * on the same device, so that placing them is a link.
  */
 
-import type { BigIntStats } from "node:fs";
-import { lstatSync, promises } from "node:fs";
-import type { Chain } from "./build-chain.ts";
+import { type BigIntStats, lstatSync, unlinkSync, writeFileSync } from "node:fs";
+import type { RepoPath } from "../domain/note.ts";
+import { orAbsent } from "../lib/durable-file.ts";
+import type { Chain, ChangedPath } from "./build-chain.ts";
 import { diskBlob, type Look } from "./disk-look.ts";
 import { signatureOf } from "./file-signature.ts";
 import type { IntentFile, Intents } from "./intents.ts";
-import { withStorageErrors } from "./storage-error.ts";
+import { slicer } from "./slicer.ts";
+import { asStorageError } from "./storage-error.ts";
 
 /** One working file of a chain: its line in the intent, and what the Git index will say of it. */
 export interface PreparedFile {
@@ -26,47 +28,53 @@ export interface PreparedFile {
  * Write the prepared files of a chain. They are not synced: the intent stands until they are.
  *
  * @throws NotesError STORAGE nothing is left behind
+ * @cost a small write a file, without the thread pool's detour, in slices
  */
 export async function prepareFiles(chain: Chain, intents: Intents): Promise<PreparedFile[]> {
-  const wanted = [...chain.changed].flatMap(([path, change]) => {
-    const look = chain.looks.get(path);
-    return look === undefined ? [] : [{ path, look, ...change }];
-  });
-  const names: string[] = [];
+  const files: PreparedFile[] = [];
+  const turn = slicer();
   try {
-    return await withStorageErrors("writing the working files", () =>
-      Promise.all(
-        wanted.map(async ({ path, look, before, after, bytes }) => {
-          const place = diskBlob(look) !== after;
-          const old = look.kind === "file" ? look.stat : null;
-          let stat = after === null ? null : old;
-          let prepared: IntentFile["prepared"] = null;
-          if (place && bytes !== null) {
-            const name = intents.newName();
-            names.push(name);
-            // The permissions that the person gave the old file, else Git's own for a new one.
-            const mode = old === null ? 0o666 : Number(old.mode & 0o777n);
-            await promises.writeFile(intents.prepared(name), bytes, { mode, flag: "wx" });
-            stat = lstatSync(intents.prepared(name), { bigint: true });
-            prepared = { name, ino: String(stat.ino), mtimeNs: String(stat.mtimeNs) };
-          }
-          const replaced = place && old !== null ? signatureOf(old) : null;
-          const intent: IntentFile = { path, before, after, replaced, prepared, aside: intents.newName() };
-          return { intent, look, place, stat };
-        }),
-      ),
-    );
+    for (const [path, change] of chain.changed) {
+      const look = chain.looks.get(path);
+      if (look !== undefined) files.push(prepareOne(path, change, look, intents));
+      await turn();
+    }
+    return files;
   } catch (error) {
-    await Promise.all(names.map((name) => promises.rm(intents.prepared(name), { force: true })));
-    throw error;
+    dropPrepared(files, intents);
+    throw asStorageError(error, "writing the working files");
   }
 }
 
+function prepareOne(path: RepoPath, change: ChangedPath, look: Look, intents: Intents): PreparedFile {
+  const { before, after, bytes } = change;
+  const place = diskBlob(look) !== after;
+  const old = look.kind === "file" ? look.stat : null;
+  const replaced = place && old !== null ? signatureOf(old) : null;
+  const aside = intents.newName();
+  if (!place || bytes === null) {
+    const intent = { path, before, after, replaced, prepared: null, aside };
+    return { intent, look, place, stat: after === null ? null : old };
+  }
+  const name = intents.newName();
+  const file = intents.prepared(name);
+  // The permissions that the person gave the old file, else Git's own for a new one.
+  const mode = old === null ? 0o666 : Number(old.mode & 0o777n);
+  try {
+    writeFileSync(file, bytes, { mode, flag: "wx" });
+  } catch (error) {
+    orAbsent(() => unlinkSync(file));
+    throw error;
+  }
+  const stat = lstatSync(file, { bigint: true });
+  const prepared = { name, ino: String(stat.ino), mtimeNs: String(stat.mtimeNs) };
+  return { intent: { path, before, after, replaced, prepared, aside }, look, place, stat };
+}
+
 /** Remove prepared files that will not be linked, or have been. */
-export function dropPrepared(files: readonly PreparedFile[], intents: Intents): Promise<unknown> {
-  return Promise.all(
-    files.map(({ intent: { prepared } }) =>
-      prepared === null ? null : promises.rm(intents.prepared(prepared.name), { force: true }),
-    ),
-  );
+export function dropPrepared(files: readonly PreparedFile[], intents: Intents): void {
+  for (const { intent } of files) {
+    const { prepared } = intent;
+    if (prepared !== null) orAbsent(() => unlinkSync(intents.prepared(prepared.name)));
+  }
 }

@@ -69,7 +69,7 @@ export function openSettling(
     const paths = files.filter((f) => f.place && f.intent.after !== null).map((f) => f.intent.path);
     later(async () => {
       for (const file of files) if (file.place) returnAside({ root, intents }, file.intent);
-      await dropPrepared(files, intents);
+      dropPrepared(files, intents);
       await fsyncFolder(gitdir);
       intents.placed(intent);
       wait(intent, paths);
