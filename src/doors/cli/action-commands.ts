@@ -46,6 +46,7 @@ export function addActionCommand(
   return command;
 }
 
+/** An action's parameter as options: `--note-type`, and `--type` beside it; `--tag` several times, or `--tags`. */
 function optionsFor(option: CliOption): Option[] {
   const about = option.description || option.name.replaceAll("_", " ");
   const value = option.name.replaceAll("_", "-");
@@ -59,18 +60,20 @@ function optionsFor(option: CliOption): Option[] {
       ),
     ];
   }
-  if (option.kind !== "list") {
-    const made = new Option(`${option.flag} <${value}>`, about);
-    return [option.choices ? made.choices([...option.choices]) : made];
-  }
-  const single = option.name.endsWith("s") ? option.flag.slice(0, -1) : option.flag;
-  const one = new Option(`${single} <${value.replace(/s$/, "")}>`, `${about} Several times for several.`);
-  one.attributeName = () => camel(option.flag);
-  const checked = (word: string, before: readonly string[] | undefined) => collect(word, before);
-  one.argParser(checked);
-  if (single === option.flag) return [one];
-  const many = new Option(`${option.flag} <${value}>`).hideHelp().argParser(checked);
-  return [one, many];
+  const list = option.kind === "list";
+  const flags = [option.flag];
+  if (list && value.endsWith("s")) flags.unshift(option.flag.slice(0, -1));
+  if (value.startsWith("note-") && value !== "note-id") flags.push(option.flag.replace("note-", ""));
+  return flags.map((flag, at) => {
+    const made = new Option(
+      `${flag} <${value.replace(/s$/, "")}>`,
+      list ? `${about} Several times for several.` : about,
+    );
+    made.attributeName = () => camel(option.flag);
+    if (list) made.argParser(collect);
+    else if (option.choices) made.choices([...option.choices]);
+    return at === 0 ? made : made.hideHelp();
+  });
 }
 
 const camel = (flag: string): string =>

@@ -137,6 +137,14 @@ test("--json prints the action's own result and nothing else", async () => {
   expect(params("notes.list")).toEqual({ status: "open" });
 });
 
+test("note_type is --note-type or --type, for one type and for several", async () => {
+  await serve(() => ({ result: { notes: [], total: 0, next_cursor: null } }));
+  await run("list", "--type", "blocker", "--note-type", "action", "--tags", "x");
+  expect(params("notes.list")).toEqual({ note_type: ["blocker", "action"], tags: ["x"] });
+  await run("create", "t", "c", "--type", "blocker");
+  expect(params("notes.create")).toEqual({ title: "t", content: "c", note_type: "blocker" });
+});
+
 test("--params is there for every command, and options win over it", async () => {
   await serve(() => ({ result: { results: [], total: 0 } }));
   await run("search", "--params", '{"query": "x", "limit": 3}', "--limit", "5");
