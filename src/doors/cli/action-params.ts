@@ -1,9 +1,8 @@
 /** What a person typed, as an action's parameters. Whether they are right is for the action's own schema. */
 import type { CliCommand, CliOption } from "../../actions/describe.ts";
 import { ProcessError } from "../../domain/process-error.ts";
+import { optionKey, type Params, parseObject } from "./params-text.ts";
 import type { Options } from "./shared-options.ts";
-
-type Params = Record<string, unknown>;
 
 /**
  * Parameters from `--params`, then options, then positional arguments; what is more particular wins.
@@ -39,10 +38,6 @@ export async function actionParams(
   }
   return params;
 }
-
-/** Where commander keeps an option's value: `note_type` → `noteType`. */
-export const optionKey = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 async function typedValue(
   option: CliOption,
@@ -84,16 +79,4 @@ function scalar(text: string): unknown {
   } catch {
     return text; // it only looked like JSON
   }
-}
-
-/** @throws ProcessError USAGE what is no JSON object */
-export function parseObject(text: string, flag: string): Params {
-  try {
-    const value: unknown = JSON.parse(text);
-    // Checked: an object that is no array has string keys.
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Params;
-  } catch (error) {
-    throw new ProcessError("USAGE", `${flag} is not JSON: ${(error as Error).message}.`, error);
-  }
-  throw new ProcessError("USAGE", `${flag}: a JSON object is expected.`);
 }

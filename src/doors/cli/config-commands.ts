@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { ProcessError } from "../../domain/process-error.ts";
 import type { CliHost } from "./host.ts";
-import { flagsOf, type Options, withRepository } from "./shared-options.ts";
+import { flagsOf, type Options, withArgument, withRepository } from "./shared-options.ts";
 
 export function addConfigCommands(program: Command, host: CliHost): void {
   const config = program.command("config").summary("settings");
@@ -19,12 +19,13 @@ export function addConfigCommands(program: Command, host: CliHost): void {
           : JSON.stringify(value, null, options["json"] ? 0 : 2);
       host.io.out(`${text}\n`);
     });
-  withRepository(config.command("set"))
-    .argument("<key>", "e.g. port or reconcile.quiet_ms")
-    .argument("<value>", "text, or JSON")
+  const set = withArgument(withRepository(config.command("set")), "key", "e.g. port or reconcile.quiet_ms");
+  withArgument(set, "value", "text, or JSON")
     .summary("set one for this repository; a running daemon takes it at its next start")
     .action(async (key: string, value: string, options: Options) => {
-      await host.setConfig(await host.locate(flagsOf(options)), key, value);
+      // From --params a value may be no text.
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      await host.setConfig(await host.locate(flagsOf(options)), key, text);
       host.io.err("The next start of the daemon takes it.\n");
     });
 }

@@ -75,6 +75,7 @@ export function addDaemonCommands(program: Command, host: CliHost, outcome: Outc
   program
     .command("list-daemons")
     .summary("daemons of this user on this machine")
+    .option("--params <json>", "options as a JSON object")
     .option("--json", "the result as JSON")
     .action(async (options: Options) => {
       const daemons = await host.listDaemons();

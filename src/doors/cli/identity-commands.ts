@@ -1,7 +1,8 @@
 /** `agent add|list|revoke` and `person add|list|revoke`: they work on the repository's files, daemon or not. */
 import type { Command } from "commander";
+import { ProcessError } from "../../domain/process-error.ts";
 import type { CliHost } from "./host.ts";
-import { flagsOf, type Options, withRepository } from "./shared-options.ts";
+import { flagsOf, type Options, withArgument, withRepository } from "./shared-options.ts";
 import { minute, table } from "./text-table.ts";
 
 export function addIdentityCommands(program: Command, host: CliHost): void {
@@ -12,8 +13,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
   const agent = program.command("agent").summary("agents and their tokens");
   const person = program.command("person").summary("persons and their tokens");
 
-  withRepository(agent.command("add"))
-    .argument("<name>")
+  withArgument(withRepository(agent.command("add")), "name", "1 to 64 characters")
     .summary("a token for an agent, shown once")
     .option("--read-only", "the token reads and doesn't write")
     .option("--mcp", "the token is for an MCP client")
@@ -39,20 +39,20 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
       ]);
       print(options, agents, table(io, ["agent", "id", "tokens", "since"], rows) || "no agents\n");
     });
-  withRepository(agent.command("revoke"))
-    .argument("<agent>", "name or id")
+  withArgument(withRepository(agent.command("revoke")), "agent", "name or id")
     .summary("make every token of an agent worthless")
     .action(async (ref: string, options: Options) => {
       const gone = (await identities(options)).revokeAgent(ref);
       print(options, gone, `revoked every token of ${gone.agent}\n`);
     });
 
-  withRepository(person.command("add"))
-    .argument("<name>")
-    .requiredOption("--email <address>", "as in the person's commits")
+  withArgument(withRepository(person.command("add")), "name", "as in commits")
+    .option("--email <address>", "as in the person's commits (needed)")
     .summary("a token for a person, shown once")
     .action(async (name: string, options: Options) => {
-      const added = (await identities(options)).addPerson({ name, email: String(options["email"]) });
+      if (typeof options["email"] !== "string")
+        throw new ProcessError("USAGE", "A person needs --email ADDRESS.");
+      const added = (await identities(options)).addPerson({ name, email: options["email"] });
       io.err(`${added.name} <${added.email}> may do everything. Keep this token; it is shown this once:\n`);
       print(options, added, `${added.token}\n`);
     });
@@ -63,8 +63,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
       const rows = persons.map((one) => [one.name, one.email, one.owner ? "owner" : String(one.tokens)]);
       print(options, persons, table(io, ["person", "address", "tokens"], rows) || "no persons\n");
     });
-  withRepository(person.command("revoke"))
-    .argument("<person>", "address or name")
+  withArgument(withRepository(person.command("revoke")), "person", "address or name")
     .summary("make every token of a person worthless")
     .action(async (ref: string, options: Options) => {
       const gone = (await identities(options)).revokePerson(ref);

@@ -17,6 +17,7 @@ export function addInitCommand(program: Command, host: CliHost): void {
     .option("--roots <dir...>", "folders with Markdown beside notes and memory; . is the whole tree")
     .option("--branch <name>", "the branch whose tip is the truth (default: the current one)")
     .option("--remote <url>", "set the remote origin")
+    .option("--params <json>", "options and arguments as a JSON object; the command line wins over it")
     .option("--json", "the result as JSON")
     .action(async (dir: string | undefined, options: Options) => {
       const text = (name: string) => (typeof options[name] === "string" ? options[name] : null);

@@ -15,6 +15,7 @@ import type { CliHost } from "./host.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
 import { addInitCommand } from "./init-command.ts";
 import { addNoteCommands } from "./note-commands.ts";
+import { applyParams } from "./shared-options.ts";
 import { styled } from "./text-table.ts";
 
 /** The whole program, with every command. */
@@ -30,6 +31,7 @@ export function cliProgram(registry: Registry, host: CliHost, outcome: Outcome):
     writeErr: (text) => host.io.err(text),
   });
   program.exitOverride();
+  program.hook("preAction", (_program, command) => applyParams(command));
   program.commandsGroup("Repository and daemon:");
   addInitCommand(program, host);
   addDaemonCommands(program, host, outcome);

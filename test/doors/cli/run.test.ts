@@ -263,6 +263,20 @@ test("agents and persons are added, listed and revoked without a daemon", async 
   expect(await run("person", "revoke", "kim@example.org")).toBe(0);
 });
 
+test("--params stands for options and arguments of commands that are no action, too", async () => {
+  expect(await run("agent", "add", "--json", "--params", '{"name": "planner", "read_only": true}')).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ agent: "planner" });
+  out = "";
+  await run("agent", "list", "--params", '{"json": true}');
+  expect(JSON.parse(out)).toMatchObject([{ agent: "planner", read_only: true }]);
+  expect(await run("agent", "add", "--params", '{"nmae": "x"}')).toBe(2);
+  expect(err).toMatch(/did you mean name/);
+  err = "";
+  expect(await run("agent", "add")).toBe(2);
+  expect(err).toMatch(/missing name/);
+  expect(await run("config", "get", "host", "--params", '{"key": "port"}')).toBe(4);
+});
+
 test("watch prints each change until it is interrupted", async () => {
   await serve(({ method }) => {
     if (method !== "notes.subscribe") return { result: {} };
