@@ -25,6 +25,8 @@ export interface PublishedGroup extends Published {
   /** Name of the intent that stands until every file is durable; null while HEAD is elsewhere. */
   readonly intent: string | null;
   readonly files: readonly PreparedFile[];
+  /** Signatures of the Git index before and after, both taken under the locks; null when it isn't level. */
+  readonly indexMoved: { readonly from: string; readonly to: string } | null;
 }
 
 export interface CommittedGroup {
@@ -98,7 +100,7 @@ async function once(
   if (chain.commits.length === 0 || chain.tip === null) return { chain, published: null };
   parts.onStep("built");
   const written: Written = { pack: null, files: [], intent: null, prepared: [] };
-  let published: Published | null = null;
+  let published: UnderLocks | null = null;
   let held = lockedBefore;
   try {
     const index = await write(parts, chain, elsewhere, written, lockedBefore === null);
@@ -184,6 +186,8 @@ function prepareLocks(parts: StoreParts, tip: string, index: NextIndex | null, e
   return Promise.all(wanted);
 }
 
+type UnderLocks = Published & Pick<PublishedGroup, "indexMoved">;
+
 /** Steps 6 and 7, without a turn of the loop. Null: what we built on is no more. */
 function underTheLocks(
   parts: StoreParts,
@@ -192,30 +196,30 @@ function underTheLocks(
   index: NextIndex | null,
   elsewhere: boolean,
   held: HeldLocks,
-): Published | null {
+): UnderLocks | null {
   const { root, gitdir, ref, intents, onStep, foreign } = parts;
   foreign.look();
   const state = parts.state();
   refuseBusy(state);
   const moved = readRef(gitdir, ref) !== chain.base || (state.state === "elsewhere") !== elsewhere;
   if (moved || !filesAsSeen(root, files)) return null;
-  let bytes = index?.bytes ?? null;
-  if (index !== null && indexSignature(gitdir) !== index.signature) {
-    bytes = nextIndex(parts, files)?.bytes ?? null;
-    if (bytes !== null) held.replace("index", bytes);
+  const from = indexSignature(gitdir);
+  let next = index;
+  if (next !== null && from !== next.signature) {
+    next = nextIndex(parts, files);
+    if (next !== null) held.replace("index", next.bytes);
   }
   onStep("checked");
-  const published = publish(
-    { root, gitdir, ref, chain, files, intents, elsewhere, index: bytes !== null, onStep },
-    held,
-  );
+  const publication = { root, gitdir, ref, chain, files, intents, elsewhere, index: next !== null, onStep };
+  const published = publish(publication, held);
   try {
-    if (bytes !== null && published.indexed) parts.index.wrote(bytes);
+    if (next !== null && published.indexed) parts.index.wrote(next.bytes);
     foreign.settle();
+    const indexMoved = published.indexed && !elsewhere ? { from, to: indexSignature(gitdir) } : null;
+    return { ...published, indexMoved };
   } catch (error) {
-    return { ...published, trouble: published.trouble ?? error };
+    return { ...published, indexMoved: null, trouble: published.trouble ?? error };
   }
-  return published;
 }
 
 /** Step 8, before the answer. Nothing here can make the commits undone, so nothing here throws. */
@@ -223,7 +227,7 @@ async function makeDurable(
   parts: StoreParts,
   chain: Chain,
   written: Written,
-  published: Published,
+  published: UnderLocks,
 ): Promise<PublishedGroup> {
   let trouble = published.trouble;
   const folder = dirname(join(parts.gitdir, parts.ref));

@@ -17,7 +17,6 @@ import { checkDrafts } from "./commit-build.ts";
 import { type CommittedGroup, commitGroup, type PublishedGroup } from "./commit-group.ts";
 import { openConflicts } from "./conflicts.ts";
 import { watchForeignActivity } from "./foreign-activity.ts";
-import { stagedPaths } from "./git-index.ts";
 import { gitLocks } from "./git-lock.ts";
 import { createGitLog, toEvents } from "./git-log.ts";
 import { openIndexCache } from "./index-cache.ts";
@@ -30,6 +29,7 @@ import { type RecoveryReport, recover } from "./recovery.ts";
 import { readRef } from "./refs.ts";
 import { repoState } from "./repo-state.ts";
 import { openSettling } from "./settle.ts";
+import { openStaged } from "./staged.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { treeChain } from "./trees.ts";
 import { openUpkeep } from "./upkeep.ts";
@@ -80,8 +80,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
   const conflicts = openConflicts(gitdir, objects, parts.locks);
   const { besideGitMs = 1_000 } = options;
   let lastPublishedMs = Number.NEGATIVE_INFINITY;
-  let stagedAt = "";
-  let staged: ReadonlySet<RepoPath> = new Set();
+  const staged = openStaged(parts);
 
   async function commit(drafts: readonly Draft[]): Promise<Publication> {
     checkDrafts(drafts);
@@ -97,27 +96,13 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
         lastPublishedMs = clock.now();
         follow(parts, group.published);
         upkeep.wrote();
+        staged.follow(group.chain, group.published);
       }
       const answer = await answerOf(parts, group);
       parts.onStep("answered");
       if (group.published !== null) settling.add(group.published);
       return answer;
     });
-  }
-
-  async function findStaged(): Promise<ReadonlySet<RepoPath>> {
-    const tip = readRef(gitdir, ref);
-    if (repoState(gitdir, ref).state === "elsewhere") return new Set();
-    const { index, signature } = parts.index.read();
-    const key = `${signature} ${tip}`;
-    if (key !== stagedAt) {
-      staged = stagedPaths(index, tip === null ? [] : await log.list(tip), parts.notes.file);
-      stagedAt = key;
-    }
-    // An entry that is where base is was left behind by a move of the branch; nobody staged it.
-    const entry = (path: RepoPath) => index.at(path).find((e) => e.stage === 0)?.id ?? null;
-    const conflicted = (path: RepoPath) => index.at(path).some((e) => e.stage > 0);
-    return new Set([...staged].filter((p) => conflicted(p) || entry(p) !== table.base(p)));
   }
 
   return {
@@ -137,7 +122,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     commitAt: (atMs) => log.commitAt(readRef(gitdir, ref), atMs),
     isAncestor: log.isAncestor,
     mergeBases: log.mergeBases,
-    staged: findStaged,
+    staged: staged.find,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),
     conflicts: async () => conflicts.list(),
     dropConflicts: (noteId) => alone(() => conflicts.drop(noteId)),

@@ -103,9 +103,13 @@ function makeFolder(target: string): void {
   mkdirSync(dirname(target), { recursive: true });
 }
 
-/** As Git does after a removal; a folder that holds anything stays. */
+/**
+ * As Git does after a removal; a folder that holds anything stays, and so does one at the top: a watcher that
+ * looks at a root must not lose it.
+ */
 function removeEmptyFolders(root: string, path: RepoPath): void {
-  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
+  for (let folder = dirname(path); dirname(folder) !== "."; folder = dirname(folder)) {
+    if (folder === ".") return;
     try {
       rmdirSync(join(root, folder));
     } catch (error) {

@@ -73,8 +73,15 @@ function prepareOne(path: RepoPath, change: ChangedPath, look: Look, intents: In
 
 /** Remove prepared files that will not be linked, or have been. */
 export function dropPrepared(files: readonly PreparedFile[], intents: Intents): void {
-  for (const { intent } of files) {
-    const { prepared } = intent;
+  dropPreparedOf(
+    files.map((f) => f.intent),
+    intents,
+  );
+}
+
+/** The same for the files of an intent as it was read back. */
+export function dropPreparedOf(files: readonly IntentFile[], intents: Intents): void {
+  for (const { prepared } of files) {
     if (prepared !== null) orAbsent(() => unlinkSync(intents.prepared(prepared.name)));
   }
 }

@@ -9,7 +9,7 @@ import type { RepoPath } from "../domain/note.ts";
 import { errnoOf, fsyncFolder } from "../lib/durable-file.ts";
 import { carryOut } from "./carry-out.ts";
 import type { PublishedGroup } from "./commit-group.ts";
-import { dropPrepared } from "./prepare-files.ts";
+import { dropPrepared, dropPreparedOf } from "./prepare-files.ts";
 import { returnAside } from "./roll-forward.ts";
 import type { StoreParts } from "./store-parts.ts";
 
@@ -120,6 +120,7 @@ export function openSettling(
     repairMs = FIRST_REPAIR_MS;
     for (const { name, intent } of open) {
       owed.delete(name);
+      dropPreparedOf(intent.files, intents);
       intents.placed(name);
       wait(
         name,

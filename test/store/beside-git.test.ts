@@ -115,6 +115,11 @@ describe("a store beside native Git", () => {
     ]);
     expect(repo.git("diff", "--cached", "--name-only").split("\n")).toEqual(["notes/mine.md", "other.txt"]);
     expect([...(await store.staged())]).toEqual(["notes/mine.md"]);
+    await store.commit([draft("notes/c.md", "c\n")]);
+    expect([...(await store.staged())]).toEqual(["notes/mine.md"]);
+    repo.git("reset", "-q", "notes/mine.md");
+    expect([...(await store.staged())]).toEqual([]);
+    repo.git("add", "notes/mine.md");
     expectSound(on, "A  notes/mine.md\nA  other.txt");
   });
 
@@ -382,13 +387,17 @@ describe("a file that can't be placed", () => {
   test("is pending, the commit stands, and it is placed when it can be", async () => {
     const on = await hooked();
     on.onStep = when("checked", () => on.save("notes/deep", "a file in the way\n"));
-    const outcome = committed((await on.store.commit([draft("notes/deep/a.md", "a\n")])).outcomes[0]);
+    const group = [draft("notes/deep/a.md", "a\n"), draft("notes/z.md", "z\n")];
+    const { outcomes } = await on.store.commit(group);
+    const outcome = committed(outcomes[0]);
+    expect(committed(outcomes[1]).pending).toEqual([]);
     expect(outcome.pending).toEqual(["notes/deep/a.md"]);
-    expect(await on.store.tip()).toBe(outcome.events.commit.id);
+    expect(await on.store.tip()).toBe(committed(outcomes[1]).events.commit.id);
     rmSync(join(on.repo.root, "notes/deep"));
     committed((await on.store.commit([draft("notes/b.md", "b\n")])).outcomes[0]);
     expect(on.text("notes/deep/a.md")).toBe("a\n");
     expect(on.store.workTree.base(at("notes/deep/a.md"))).toBe(blobOf("a\n"));
+    expect((await on.store.workTree.scan()).map((f) => f.kind)).toEqual(["file", "file", "file"]);
     expectSound(on);
   });
 
