@@ -34,6 +34,9 @@ export interface Adopter {
 /** A chain has at most 256 drafts; what is over goes into the next. */
 const MAX_MERGES = 255;
 
+/** Texts of one job that are held in memory; edits over it go into the next commit. */
+const MAX_BYTES = 64 << 20;
+
 export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter {
   const { store } = deps;
   const pending = new Set<RepoPath>();
@@ -175,11 +178,19 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
       const adopts: Adoptable[] = [];
       const merges: Merged[] = [];
       let moved = false;
+      let bytes = 0;
       for (const group of groups) {
+        if (bytes > MAX_BYTES) {
+          moved = true;
+          break;
+        }
         const plans: Plan[] = [];
         for (const { path } of group.edits) {
           const standing = byPath.get(path);
-          if (standing !== undefined) plans.push(await plan(standing, group, force));
+          if (standing === undefined) continue;
+          const made = await plan(standing, group, force);
+          if ("edit" in made) bytes += made.edit.bytes?.byteLength ?? 0;
+          plans.push(made);
         }
         if (plans.some((p) => p.kind === "moved")) moved = true;
         else for (const p of plans) if (p.kind === "adopt") adopts.push(p.edit);

@@ -15,7 +15,7 @@ import { createSettling, type Group, type Hold } from "./settling.ts";
 import { createUneven } from "./uneven.ts";
 
 /** Files in one adopting commit. */
-const MAX_FILES = 1000;
+const MAX_FILES = 2000;
 /** Jobs in a row that commit nothing because a file keeps changing under our hands. */
 const MAX_TRIES = 5;
 /** Work in the background that failed is tried again after this, doubled each time up to the second. */

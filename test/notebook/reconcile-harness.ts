@@ -40,6 +40,8 @@ export function harness<S extends NoteStore>(
   const commits: Harness["commits"] = [];
   const failures: unknown[] = [];
   const ids = new Map<string, string>();
+  /** Ids of notes that there are or were. */
+  const known = new Set<string>();
   let open = 0;
   const queue = inTurn((job: () => Promise<unknown>) => job());
 
@@ -53,7 +55,9 @@ export function harness<S extends NoteStore>(
         if (event.kind === "removed") continue;
         const own = /^id: (\S+)$/m.exec(Buffer.from(await store.readBlob(event.after)).toString())?.[1];
         const from = event.renamedFrom === null ? undefined : ids.get(event.renamedFrom);
-        ids.set(event.path, own ?? from ?? ids.get(event.path) ?? fileId(event.path, () => false));
+        const id = own ?? from ?? ids.get(event.path) ?? fileId(event.path, () => false);
+        ids.set(event.path, id);
+        known.add(id);
       }
       for (const event of outcome.events.events) if (event.kind === "removed") ids.delete(event.path);
     }
@@ -70,9 +74,7 @@ export function harness<S extends NoteStore>(
     index: () => ({
       idAt: (path) => (ids.get(path) as NoteId | undefined) ?? null,
       get: (id) =>
-        [...ids.values()].includes(id)
-          ? ({ note_id: id, title: `title of ${id}`, type: "general" } as NoteMetadata)
-          : null,
+        known.has(id) ? ({ note_id: id, title: `title of ${id}`, type: "general" } as NoteMetadata) : null,
       idTaken: () => false,
     }),
     async enqueue<T>(job: () => Promise<T>) {
