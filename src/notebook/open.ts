@@ -63,9 +63,8 @@ export interface OpenedNotebook {
   readonly disk: Pick<Reconciler, "hint" | "scanAll"> & {
     /** HEAD, a branch, the Git index or an operation's state changed. */
     headMoved(): Promise<void>;
-    /** Folders that hold notes, and how many notes there are. */
+    /** Folders that hold notes. */
     folders(): Iterable<string>;
-    noteCount(): number;
   };
   /** How the files are watched, once the door knows. */
   setWatching(status: () => string): void;
@@ -219,7 +218,6 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       },
       folders: () =>
         new Set(index.files().map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))))),
-      noteCount: () => index.files().length,
     },
     setWatching(status) {
       watching = status;
