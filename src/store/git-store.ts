@@ -72,7 +72,7 @@ export interface GitStore extends NoteStore {
 export async function openGitStore(options: GitStoreOptions): Promise<GitStore> {
   const alone = oneAtATime();
   const parts = openParts(options, alone);
-  const recovery = await recover(parts);
+  const recovery = await alone(() => recover(parts));
   const settling = openSettling(parts, alone);
   settling.owe(recovery.owed);
   const upkeep = openUpkeep(parts.gitdir, parts.clock);
@@ -136,14 +136,25 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
   };
 }
 
+const LONGEST_TIMER_MS = 0x7fffffff;
+
 type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** One piece of work at a time, in the order of asking; one that fails doesn't stop the next. */
+/**
+ * One piece of work at a time, in the order of asking; one that fails doesn't stop the next. While there is any
+ * the process stays: a clock's timers alone would let it end in the middle of waiting for a lock.
+ */
 function oneAtATime(): Alone {
   let last: Promise<unknown> = Promise.resolve();
+  let pending = 0;
+  let stay: NodeJS.Timeout | undefined;
+  const done = () => {
+    if (--pending === 0) clearInterval(stay);
+  };
   return (work) => {
+    if (++pending === 1) stay = setInterval(() => {}, LONGEST_TIMER_MS);
     const mine = last.then(work, work);
-    last = mine.catch(() => undefined);
+    last = mine.then(done, done);
     return mine;
   };
 }

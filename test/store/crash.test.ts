@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +9,7 @@ import { publishedIntents } from "../../src/store/published-intents.ts";
 import { bundle } from "../support/bundle.ts";
 import { at, blobOf, committed, draft } from "../support/drafts.ts";
 import { type StoreOnGit, storeOnGit } from "../support/store-on-git.ts";
+import { until } from "../support/wait.ts";
 
 let folder = "";
 let program = "";
@@ -135,6 +137,29 @@ describe("a process killed in the middle of a commit", () => {
     committed((await store.commit([draft("notes/e.md", "e\n")])).outcomes[0]);
     expect(on.repo.git("status", "--porcelain")).toBe("");
     await store.close();
+  });
+
+  test("a process that waits for a person's lock stays until it has answered", async () => {
+    const on = await storeOnGit();
+    await on.store.commit([
+      draft("notes/a.md", "a1\n"),
+      draft("notes/c.md", "c1\n"),
+      draft("notes/d.md", "d1\n"),
+    ]);
+    await on.store.close();
+    on.save("notes/d.md", "d by hand\n");
+    on.save(".git/index.lock", "");
+    const child = spawn(process.execPath, [program, "step", on.repo.root, "none"]);
+    const closed = once(child, "close");
+    let said = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    const locks = join(on.repo.gitdir, "notesd/locks");
+    await until("the lock to be waited for", () => readdirSync(locks).length >= 3);
+    rmSync(join(on.repo.gitdir, "index.lock"));
+    expect(await closed).toEqual([0, null]);
+    expect(said).toBe("acknowledged\n");
   });
 
   test("a second start after a first that was killed too finds nothing more to do", async () => {
