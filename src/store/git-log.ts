@@ -5,6 +5,7 @@
  */
 import type { CommitEvents, CommitInfo, NoteEvent } from "../domain/event.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
+import { byteCache } from "../lib/byte-cache.ts";
 import { lastChanges } from "./blame-merge.ts";
 import * as graph from "./commit-graph.ts";
 import { type CommitHeader, parseHeader } from "./commit-header.ts";
@@ -15,6 +16,7 @@ import { blobInTree, diffTrees, listTree, type PathFilter } from "./tree-diff.ts
 const EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 /** Headers kept in memory, about 250 B each. */
 const MAX_HEADERS = 20_000;
+const TREE_BYTES = 8 << 20;
 
 export interface LogSource {
   /** Content of a commit object. @throws NotesError UNKNOWN_COMMIT */
@@ -47,6 +49,16 @@ export interface GitLog {
 /** Open the history of one object store. Nothing is read yet. */
 export function createGitLog(source: LogSource): GitLog {
   const headers = new Map<CommitId, CommitHeader>();
+  const trees = byteCache<string, Uint8Array>(TREE_BYTES);
+
+  /** Along a history a tree is looked at twice: as what came, and as what was. */
+  async function readTree(id: string): Promise<Uint8Array> {
+    const known = trees.get(id);
+    if (known !== undefined) return known;
+    const read = await source.readTree(id);
+    trees.set(id, read, read.length + 100);
+    return read;
+  }
 
   function learn(id: CommitId, header: CommitHeader): void {
     headers.set(id, header);
@@ -71,7 +83,7 @@ export function createGitLog(source: LogSource): GitLog {
 
   async function diff(from: CommitId | null, to: CommitId): Promise<TreeChange[]> {
     const before = from === null ? null : (await header(from)).tree;
-    return diffTrees(source.readTree, before, (await header(to)).tree, source.notes);
+    return diffTrees(readTree, before, (await header(to)).tree, source.notes);
   }
 
   async function eventsOf(id: CommitId): Promise<CommitEvents> {
@@ -79,7 +91,7 @@ export function createGitLog(source: LogSource): GitLog {
     const changes = await diff(commit.parents[0] ?? null, id);
     const by =
       commit.parents.length > 1 && changes.length > 0
-        ? await lastChanges({ header, readTree: source.readTree, notes: source.notes }, id, changes)
+        ? await lastChanges({ header, readTree, notes: source.notes }, id, changes)
         : new Map<RepoPath, CommitId>();
     return { commit, events: toEvents(commit, changes, by) };
   }
@@ -112,7 +124,7 @@ export function createGitLog(source: LogSource): GitLog {
     diff,
     history,
     commitAt,
-    blobAt: async (commit, path) => blobInTree(source.readTree, (await header(commit)).tree, path),
+    blobAt: async (commit, path) => blobInTree(readTree, (await header(commit)).tree, path),
     list: async (commit) => listTree(source.readTree, (await header(commit)).tree, source.notes),
     isAncestor: (ancestor, of) => graph.isAncestor(header, ancestor, of),
     mergeBases: (a, b) => graph.mergeBases(header, a, b),

@@ -25,29 +25,69 @@ interface Entry {
   readonly id: string;
 }
 
+const NOTHING = Buffer.alloc(0);
+const view = (content: Uint8Array) => Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+
+/** Where the entry that begins at `at` ends: behind its name's NUL and 20 bytes of id. */
+const entryEnd = (tree: Buffer, at: number) => tree.indexOf(0, at) + 21;
+
+/** Read one entry. `legible` says that its name is UTF-8. */
+function entryAt(tree: Buffer, at: number): { readonly entry: Entry; readonly legible: boolean } {
+  const space = tree.indexOf(0x20, at);
+  const nul = tree.indexOf(0, space);
+  const mode = tree.toString("latin1", at, space);
+  const raw = tree.toString("latin1", space + 1, nul);
+  const ascii = !/[^\0-\x7f]/.test(raw);
+  const name = ascii ? raw : tree.toString("utf8", space + 1, nul);
+  const kind = mode === "40000" ? "folder" : mode.startsWith("100") ? "file" : "other";
+  const key = kind === "folder" ? `${raw}/` : raw;
+  const id = tree.toString("hex", nul + 1, nul + 21);
+  return { entry: { key, name, kind, id }, legible: ascii || Buffer.from(name).toString("latin1") === raw };
+}
+
 /** Parse a tree object into its entries, in Git's order. Names that are no UTF-8 are left out. */
 export function parseTree(content: Uint8Array): Entry[] {
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  const tree = view(content);
   const entries: Entry[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const space = bytes.indexOf(0x20, at);
-    const nul = bytes.indexOf(0, space);
-    const mode = bytes.toString("latin1", at, space);
-    const raw = bytes.toString("latin1", space + 1, nul);
-    const ascii = !/[^\0-\x7f]/.test(raw);
-    const name = ascii ? raw : bytes.toString("utf8", space + 1, nul);
-    const kind = mode === "40000" ? "folder" : mode.startsWith("100") ? "file" : "other";
-    if (ascii || Buffer.from(name).toString("latin1") === raw) {
-      entries.push({
-        key: kind === "folder" ? `${raw}/` : raw,
-        name,
-        kind,
-        id: bytes.toString("hex", nul + 1, nul + 21),
-      });
-    }
-    at = nul + 21;
+  for (let at = 0; at < tree.length; at = entryEnd(tree, at)) {
+    const { entry, legible } = entryAt(tree, at);
+    if (legible) entries.push(entry);
   }
   return entries;
+}
+
+/** Start of the first entry in which two trees differ; both are the same up to there. */
+function firstDifference(a: Buffer, b: Buffer): number {
+  let same = 0;
+  for (let step = Math.min(a.length, b.length); step > 0; ) {
+    const end = Math.min(same + step, a.length, b.length);
+    if (end > same && a.compare(b, same, end, same, end) === 0) same = end;
+    else step >>= 1;
+    if (same === a.length || same === b.length) break;
+  }
+  let at = 0;
+  for (let end = at; at < same; at = end) {
+    end = entryEnd(a, at);
+    if (end > same) return at;
+  }
+  return at;
+}
+
+/** Entries that differ between two trees, paired by key; equal stretches are passed over as bytes. */
+function* differences(a: Buffer, b: Buffer): Generator<readonly [Entry | undefined, Entry | undefined]> {
+  const start = firstDifference(a, b);
+  for (let i = start, j = start; i < a.length || j < b.length; ) {
+    if (a.length - i === b.length - j && a.compare(b, j, b.length, i, a.length) === 0) return;
+    const l = i < a.length ? entryAt(a, i) : undefined;
+    const r = j < b.length ? entryAt(b, j) : undefined;
+    const takeLeft = l !== undefined && (r === undefined || l.entry.key <= r.entry.key);
+    const takeRight = r !== undefined && (l === undefined || r.entry.key <= l.entry.key);
+    if (takeLeft) i = entryEnd(a, i);
+    if (takeRight) j = entryEnd(b, j);
+    const old = takeLeft && l.legible ? l.entry : undefined;
+    const now = takeRight && r.legible ? r.entry : undefined;
+    if (old?.id !== now?.id || old?.kind !== now?.kind) yield [old, now];
+  }
 }
 
 /**
@@ -69,20 +109,10 @@ export async function diffTrees(
 
   async function walk(folder: string, a: string | null, b: string | null): Promise<void> {
     if (a === b) return;
-    const left = a === null ? [] : parseTree(await read(a));
-    const right = b === null ? [] : parseTree(await read(b));
-    for (let i = 0, j = 0; i < left.length || j < right.length; ) {
-      const l = left[i];
-      const r = right[j];
-      const takeLeft = l !== undefined && (r === undefined || l.key <= r.key);
-      const takeRight = r !== undefined && (l === undefined || r.key <= l.key);
-      if (takeLeft) i++;
-      if (takeRight) j++;
-      const old = takeLeft ? l : undefined;
-      const now = takeRight ? r : undefined;
-      if (old?.id === now?.id && old?.kind === now?.kind) continue;
-      await compare(folder, old, now);
-    }
+    const [left, right] = await Promise.all(
+      [a, b].map(async (id) => view(id === null ? NOTHING : await read(id))),
+    );
+    for (const [old, now] of differences(left ?? NOTHING, right ?? NOTHING)) await compare(folder, old, now);
   }
 
   async function compare(folder: string, old: Entry | undefined, now: Entry | undefined): Promise<void> {
