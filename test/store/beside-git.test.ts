@@ -296,6 +296,39 @@ describe("a store beside native Git", () => {
   });
 });
 
+describe("a damaged repository", () => {
+  test("a truncated object of the right name is not taken for the note's bytes", async () => {
+    const on = await start();
+    const id = blobOf("b\n");
+    on.save(`.git/objects/${id.slice(0, 2)}/${id.slice(2)}`, "");
+    committed((await on.store.commit([draft("notes/b.md", "b\n")])).outcomes[0]);
+    expect(on.repo.git("show", "HEAD:notes/b.md")).toBe("b");
+    await on.store.close();
+    const store = await on.reopen();
+    expect(Buffer.from(await store.readBlob(id)).toString()).toBe("b\n");
+  });
+
+  test("a tip that can't be read refuses the start, naming the commit", async () => {
+    const on = await start();
+    const { tip } = await on.store.commit([draft("notes/a.md", "a\n")]);
+    await on.store.close();
+    rmSync(join(on.repo.gitdir, "objects/pack"), { recursive: true });
+    await expect(on.reopen()).rejects.toMatchObject({ code: "STORAGE", data: { commit: tip } });
+  });
+
+  test("a Git index in a form that isn't written here refuses writes before anything happens", async () => {
+    const on = await start();
+    const { tip } = await on.store.commit([draft("notes/a.md", "a\n")]);
+    on.repo.git("update-index", "--index-version", "4");
+    await expect(on.store.commit([draft("notes/b.md", "b\n")])).rejects.toMatchObject({ code: "STORAGE" });
+    expect(await on.store.tip()).toBe(tip);
+    expect(on.text("notes/b.md")).toBeNull();
+    on.repo.git("update-index", "--index-version", "2");
+    committed((await on.store.commit([draft("notes/b.md", "b\n")])).outcomes[0]);
+    expectSound(on);
+  });
+});
+
 describe("while HEAD is elsewhere", () => {
   test.each([["-b", "other"], ["--detach"]])(
     "the branch's ref alone moves (checkout %s)",
