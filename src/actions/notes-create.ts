@@ -1,17 +1,7 @@
 /** `notes.create`: a new typed note. */
 import { z } from "zod";
 import { defineAction } from "./action.ts";
-import {
-  Content,
-  ExpiresInHours,
-  Extra,
-  NoteType,
-  repoPath,
-  Tags,
-  Title,
-  unique,
-  WriteInputs,
-} from "./inputs.ts";
+import { Content, ExpiresInHours, Extra, NoteType, Tags, Title, unique, WriteInputs } from "./inputs.ts";
 import { ReplayFields, replayOf, WRITE_ERRORS, write } from "./write.ts";
 
 export const notesCreate = defineAction({
@@ -65,7 +55,7 @@ export const notesCreate = defineAction({
         extra: params.extra ?? {},
         pinned: params.pinned,
         expiresInHours: params.expires_in_hours ?? null,
-        folder: params.folder === undefined ? null : repoPath(params.folder),
+        folder: params.folder ?? null,
       },
       params,
       context,

@@ -1,5 +1,5 @@
 /** A change is a wish: what a caller wants of a note. `plan.ts` turns it into bytes or a refusal. */
-import type { NoteId, RepoPath, Status } from "./note.ts";
+import type { NoteId, Status } from "./note.ts";
 
 export type Change =
   | {
@@ -11,8 +11,8 @@ export type Change =
       readonly extra: Readonly<Record<string, unknown>>;
       readonly pinned: boolean;
       readonly expiresInHours: number | null;
-      /** Inside a root; null: by day of creation. */
-      readonly folder: RepoPath | null;
+      /** As the caller named it: the plan refuses one outside of the roots. Null: by day of creation. */
+      readonly folder: string | null;
     }
   | {
       readonly kind: "update";

@@ -31,8 +31,8 @@ export interface PlanContext {
   /** `limits.note_bytes`, bytes of a whole file. */
   readonly maxNoteBytes: number;
   readonly newId: () => NoteId;
-  /** Where a new note goes. @param folder null: by day */
-  readonly newPath: (id: NoteId, title: string, folder: RepoPath | null) => RepoPath;
+  /** Where a new note goes. @param folder null: by day @throws NotesError INVALID_PARAMS notes in it would not be seen */
+  readonly newPath: (id: NoteId, title: string, folder: string | null) => RepoPath;
   /** Bytes of `ifRevision` when that isn't the current revision; null: unknown. */
   readonly baseBytes: Uint8Array | null;
 }

@@ -72,6 +72,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       waitingWrites: settings.limits?.queue ?? WAITING_WRITES,
     },
     filenames: settings.filenames ?? "id",
+    roots,
     reconcile: {
       quiet_ms: settings.reconcile?.quiet_ms ?? 10_000,
       max_wait_ms: settings.reconcile?.max_wait_ms ?? 300_000,

@@ -47,6 +47,8 @@ export interface NotebookOptions {
   readonly types: Readonly<Record<string, { readonly priority: number }>>;
   readonly limits: { readonly noteBytes: number; readonly waitingWrites: number };
   readonly filenames: "id" | "id-slug";
+  /** Where notes may lie, relative to the repository; `.` for all of it. */
+  readonly roots: readonly string[];
   readonly reconcile: ReconcileSettings;
   /** Author of hand edits. */
   readonly person: Author;
@@ -111,6 +113,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         types,
         maxNoteBytes: options.limits.noteBytes,
         filenames: options.filenames,
+        roots: options.roots,
         keptOnDisk: (path) => reconciler.kept(path),
         blobId: blobIdOf,
       }),

@@ -8,7 +8,7 @@ import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents } from "../domain/event.ts";
 import { newNoteId } from "../domain/identity.ts";
 import type { BlobId, NoteId, NoteMetadata, RepoPath } from "../domain/note.ts";
-import { dayFolder, newNotePath } from "../domain/note-path.ts";
+import { dayFolder, newNotePath, parseFolder } from "../domain/note-path.ts";
 import { type CurrentNote, currentNote, type Plan, plan } from "../domain/plan.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { NoteIndex } from "../index/note-index.ts";
@@ -39,6 +39,8 @@ export interface PlanningDeps {
   readonly types: ReadonlySet<string>;
   readonly maxNoteBytes: number;
   readonly filenames: "id" | "id-slug";
+  /** Where notes may lie. */
+  readonly roots: readonly string[];
   /** What lies in a file whose edit is kept as a conflict; an update with new content resolves and replaces it. */
   readonly keptOnDisk: (path: RepoPath) => BlobId | null;
   /** A blob's id from its bytes. */
@@ -77,7 +79,12 @@ async function planWrite(
       // An id of this group's own is in `ahead`, and was never given before.
       newNoteId(nowMs, deps.randomBytes, (id) => deps.index().idTaken(id) || ahead.notes.has(id as NoteId)),
     newPath: (id, title, folder) =>
-      newNotePath(folder ?? byDay(deps, ahead, nowMs), id, title, deps.filenames),
+      newNotePath(
+        folder === null ? byDay(deps, ahead, nowMs) : parseFolder(folder, deps.roots),
+        id,
+        title,
+        deps.filenames,
+      ),
     baseBytes:
       ifRevision === undefined || ifRevision === current?.revision ? null : await bytesOf(deps, ifRevision),
   });

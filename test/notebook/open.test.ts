@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => opened.dispose());
 
-const create = (title: string, content = "text"): Change => ({
+const create = (title: string, content = "text"): Extract<Change, { kind: "create" }> => ({
   kind: "create",
   title,
   content,
@@ -74,6 +74,24 @@ describe("a write", () => {
       "create",
     ]);
   });
+
+  test.each(["docs", "../x", ".git/x", "notes/.hidden", "/notes"])(
+    "of a new note into %s is refused alone: nobody would see it there, and the others of its group are committed",
+    async (folder) => {
+      const [refused, made] = await Promise.allSettled([
+        write({ ...create("Astray"), folder }),
+        write({ ...create("At home"), folder: "notes/work" }),
+      ]);
+      expect(refused).toMatchObject({
+        status: "rejected",
+        reason: { code: "INVALID_PARAMS", data: { issues: [{ path: "folder" }] } },
+      });
+      expect(made).toMatchObject({ status: "fulfilled" });
+      expect(
+        opened.notebook.list({ filter: {}, viewer: { kind: "person" }, limit: 9, cursor: null }).total,
+      ).toBe(1);
+    },
+  );
 
   test("to a note that an earlier write of the same group deletes is NOT_FOUND", async () => {
     const made = await write(create("Short-lived"));

@@ -60,6 +60,7 @@ export async function openTestNotebook(options: TestNotebookOptions = {}): Promi
     types: NOTE_TYPES,
     limits: { noteBytes: 256 * 1024, waitingWrites: 10_000 },
     filenames: "id",
+    roots: ["notes", "memory"],
     reconcile: { quiet_ms: 20, max_wait_ms: 200, commit },
     person: { name: "Pat", email: "pat@example.com" },
     proofKey,
