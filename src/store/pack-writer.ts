@@ -91,7 +91,10 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
     try {
       mkdirSync(folder, { recursive: true });
       await all([
-        promises.writeFile(path("keep"), KEEP_TEXT),
+        // By rename, so that a kill never leaves an empty one, which could be a person's.
+        promises
+          .writeFile(temporary("keep"), KEEP_TEXT)
+          .then(() => promises.rename(temporary("keep"), path("keep"))),
         writeSynced(temporary("pack"), pack),
         writeSynced(temporary("idx"), idx),
       ]);
@@ -99,7 +102,7 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
       await promises.rename(temporary("idx"), path("idx"));
       await fsyncFolder(folder);
     } catch (error) {
-      for (const ending of ["pack", "idx"]) await promises.rm(temporary(ending), { force: true });
+      for (const ending of ["pack", "idx", "keep"]) await promises.rm(temporary(ending), { force: true });
       drop();
       throw error;
     }

@@ -61,6 +61,7 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
   const packs = keptPacks(gitdir);
   for (const name of packs) releasePack(gitdir, name);
   clearTemporaryPacks(gitdir);
+  clearTemporaryFiles(gitdir);
   const carriedOut =
     published.filter(({ placed }) => !placed).length - (owed.length > 0 ? published.length : 0);
   return { carriedOut: Math.max(0, carriedOut), owed, locks, packs };
@@ -104,6 +105,18 @@ function clearFolders({ gitdir, objects }: StoreParts, owing: boolean): void {
   for (const name of orAbsent(() => readdirSync(aside)) ?? []) {
     const bytes = orAbsent(() => readFileSync(join(aside, name)));
     if (bytes !== null && objects.has(blobId(bytes))) unlinkSync(join(aside, name));
+  }
+}
+
+/** What durable writes of intents and of the base table left half done, under their hidden names. */
+function clearTemporaryFiles(gitdir: string): void {
+  for (const [folder, pattern] of [
+    [join(gitdir, "notesd", "intents"), /^\.\d{12}\.json\.[0-9a-f]+\.tmp$/],
+    [join(gitdir, "notesd"), /^\.base(?:\.log)?\.[0-9a-f]+\.tmp$/],
+  ] as const) {
+    const names = orAbsent(() => readdirSync(folder)) ?? [];
+    for (const name of names.filter((one) => pattern.test(one)))
+      orAbsent(() => unlinkSync(join(folder, name)));
   }
 }
 

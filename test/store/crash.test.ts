@@ -139,6 +139,21 @@ describe("a process killed in the middle of a commit", () => {
     await store.close();
   });
 
+  test("half-written files of a dead process go, a person's .keep stays", async () => {
+    const on = await storeOnGit();
+    await on.store.close();
+    on.save(".git/notesd/intents/.000000000008.json.7f376a45b6d2.tmp", "{");
+    on.save(".git/notesd/.base.log.7f376a45b6d2.tmp", "x");
+    on.save(".git/objects/pack/tmp_notesd_1234.keep", "");
+    const keep = `.git/objects/pack/pack-${"12".repeat(20)}.keep`;
+    on.save(keep, "");
+    const store = await on.reopen();
+    expect(readdirSync(join(on.repo.gitdir, "notesd/intents"))).toEqual([]);
+    expect(readdirSync(join(on.repo.gitdir, "notesd")).filter((f) => f.endsWith(".tmp"))).toEqual([]);
+    expect(readdirSync(join(on.repo.gitdir, "objects/pack"))).toEqual([keep.split("/").at(-1)]);
+    await store.close();
+  });
+
   test("a process that waits for a person's lock stays until it has answered", async () => {
     const on = await storeOnGit();
     await on.store.commit([
