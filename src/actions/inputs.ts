@@ -3,7 +3,7 @@
  * what its refusal says. What a note's file can hold beyond this is the domain's to judge.
  */
 import { z } from "zod";
-import type { NoteId, RepoPath } from "../domain/note.ts";
+import type { NoteId } from "../domain/note.ts";
 
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029]/;
 const characters = (text: string) => [...text].length;
@@ -67,8 +67,5 @@ export const atMost = (ceiling: number, wanted: number): number => Math.min(ceil
 
 // The brand says "a caller named it"; whether a note has this id is the notebook's to find out.
 export const noteId = (text: string): NoteId => text as NoteId;
-
-// As above: the planner refuses what lies outside the roots.
-export const repoPath = (text: string): RepoPath => text as RepoPath;
 
 export const unique = (tags: readonly string[]): string[] => [...new Set(tags)];

@@ -167,8 +167,8 @@ export interface Notebook {
   /** Note that the caller was here, for `last`. */
   seen(caller: Caller): void;
 
-  /** Commit hand edits at once: of given paths, or all. @returns commits made */
-  settle(paths?: readonly RepoPath[], reason?: string): Promise<readonly CommitId[]>;
+  /** Commit hand edits at once: of given paths, or all. @returns commits made @throws NotesError INVALID_PARAMS no note's path */
+  settle(paths?: readonly string[], reason?: string): Promise<readonly CommitId[]>;
   verify(): Promise<{ digest: string; rebuilt: string; equal: boolean; problems: VerifyProblem[] }>;
   status(): Promise<NotebookStatus>;
   /** Finish what was accepted, settle edits, flush, write the checkpoint. */

@@ -8,6 +8,7 @@ import type { Author } from "../domain/event.ts";
 import { parseAgentRef } from "../domain/identity.ts";
 import { blobIdOf } from "../domain/merge.ts";
 import type { RepoPath } from "../domain/note.ts";
+import { isNotePath, parseRepoPath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import { notesIndexJson } from "../index/notes-index-json.ts";
@@ -178,7 +179,12 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       return agent === "all" ? "all" : [agent];
     },
     seen: (caller) => seen.note(caller, index.head),
-    settle: (paths, reason) => reconciler.settle(paths, reason, "person"),
+    settle: async (paths, reason) =>
+      reconciler.settle(
+        paths?.map((path) => noteFile(path, options.roots)),
+        reason,
+        "person",
+      ),
     verify: () => verifyNotebook({ store, index, newIndex: options.newIndex }),
     async status() {
       return {
@@ -232,6 +238,16 @@ function derivedFiles({ index, stateDir, notesIndexFile, clock }: NotebookOption
   const checkpoint = { path: join(stateDir, "checkpoint"), render: () => index.snapshot() };
   if (notesIndexFile === null) return [checkpoint];
   return [checkpoint, { path: notesIndexFile, render: () => notesIndexJson(index, clock.now()) }];
+}
+
+/** @throws NotesError INVALID_PARAMS a path that no note can have: only notes are ever committed here */
+function noteFile(text: string, roots: readonly string[]): RepoPath {
+  const path = parseRepoPath(text, "paths");
+  if (isNotePath(path, roots)) return path;
+  const message = `${JSON.stringify(text)} is no note: notes are *.md files under ${roots.join(", ")}`;
+  throw new NotesError("INVALID_PARAMS", `${message}. Commit other files with git commit.`, {
+    issues: [{ path: "paths", message }],
+  });
 }
 
 /**

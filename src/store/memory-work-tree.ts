@@ -49,9 +49,9 @@ export class MemoryWorkTree implements WorkTree {
   }
 
   async scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]> {
-    const all = () =>
-      [...this.#files.keys()].filter((path) => this.#notes.file(path)).concat([...this.#base.keys()]);
-    return [...new Set(paths ?? all())].sort(byPath).map((path) => this.#look(path));
+    const all = () => [...this.#files.keys(), ...this.#base.keys()];
+    const wanted = [...new Set(paths ?? all())].filter((path) => this.#notes.file(path));
+    return wanted.sort(byPath).map((path) => this.#look(path));
   }
 
   #look(path: RepoPath): DiskFile {

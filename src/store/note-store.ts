@@ -166,7 +166,8 @@ export interface WorkTree {
   base(path: RepoPath): BlobId | null;
   basePaths(): Iterable<RepoPath>;
   /**
-   * Look at the disk: given paths, or every `*.md` under the roots plus every base path.
+   * Look at the disk: given paths, or every `*.md` under the roots plus every base path. A path that is no
+   * note's (outside of the roots, hidden) is left out: nobody shall adopt it.
    * Unchanged signatures (ino, size, mtime ns, ctime ns; older than 2 s) are not hashed again.
    * @cost one lstat a file, one read for each whose signature changed
    */

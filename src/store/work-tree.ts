@@ -60,8 +60,9 @@ export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkT
   }
 
   async function scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]> {
-    const wanted = paths === undefined ? await notePathsBelow(root, roots, notes) : new Set(paths);
-    if (paths === undefined) for (const path of table.paths()) wanted.add(path);
+    const wanted = new Set<RepoPath>(paths === undefined ? await notePathsBelow(root, roots, notes) : []);
+    // What is no note is not looked at, whoever hints at it: what isn't looked at is never committed.
+    for (const path of paths ?? table.paths()) if (notes.file(path)) wanted.add(path);
     const turn = slicer();
     const found: DiskFile[] = [];
     for (const path of [...wanted].sort(byPathBytes)) {

@@ -256,6 +256,16 @@ describe("a person's save that does not merge with the branch", () => {
     expect(await opened.notebook.conflicts()).toEqual([]);
   });
 
+  test.each(["README.md", "../notes/x.md", "notes/x.txt", "notes/.hidden.md"])(
+    "of %s, which is no note, is refused and says what notes are",
+    async (path) => {
+      await expect(opened.notebook.settle([path])).rejects.toMatchObject({
+        code: "INVALID_PARAMS",
+        data: { issues: [{ path: "paths" }] },
+      });
+    },
+  );
+
   test("is what the note becomes when the person commits it", async () => {
     await opened.notebook.settle();
     expect(await opened.notebook.read(made.noteId, PERSON)).toMatchObject({

@@ -66,6 +66,21 @@ async function settled(): Promise<void> {
   await until("everything to settle", () => h.reconciler.unsettled().length === 0);
 }
 
+test("Markdown outside of the roots is nobody's note: edited, hinted or asked for, it is never committed", async () => {
+  writeFileSync(join(on.repo.root, "README.md"), "the project's own\n");
+  mkdirSync(join(on.repo.root, "docs"));
+  writeFileSync(join(on.repo.root, "docs/guide.md"), "the project's own\n");
+  await h.reconciler.hint(["README.md", "docs/guide.md", "docs"]);
+  await calm();
+  h.clock.advance(1_000_000);
+  await calm();
+  expect(
+    await h.reconciler.settle(["README.md", "docs/guide.md", "../outside.md"] as never, "all", "person"),
+  ).toEqual([]);
+  expect(h.commits).toEqual([]);
+  expect(h.reconciler.unsettled()).toEqual([]);
+});
+
 test("every way that editors save becomes one adopted edit, and the file is never written by us", async () => {
   const ways: Record<string, (path: string) => void> = {
     inPlace: (path) => writeFileSync(path, "in place\n"),
