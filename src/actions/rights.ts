@@ -10,7 +10,13 @@ import type { NoteMetadata } from "../domain/note.ts";
 import type { Agent, Caller } from "../domain/principal.ts";
 import type { Context, Effects } from "./action.ts";
 
-const PERSONS_ONLY: ReadonlySet<string> = new Set(["sync.run", "daemon.verify", "agent.token"]);
+const PERSONS_ONLY: ReadonlySet<string> = new Set([
+  "sync.run",
+  "daemon.verify",
+  "agent.token",
+  // Its commits are the person's, with conflicting and manual edits as they lie there.
+  "notes.commit",
+]);
 
 /** notes.run is seven actions under one name; only these of them read. */
 const RUN_READS: ReadonlySet<unknown> = new Set(["read", "search", "list", "summary"]);

@@ -102,6 +102,13 @@ test("notes.run asks for the same rights as the actions it stands for", async ()
   expect(await as(coder).code("notes.run", { action: "update", content: "x" })).toBe("done");
 });
 
+test("hand edits are a person's to commit: an agent can't put its reason into a person's commit", async () => {
+  const notebook = new FakeNotebook();
+  const refused = await caller(notebook, planner).fails("notes.commit", { reason: "mine" });
+  expect(refused.code).toBe("FORBIDDEN");
+  expect(await caller(notebook, ada).call("notes.commit")).toMatchObject({ commits: [] });
+});
+
 test("daemon.verify and agent.token are for persons", async () => {
   const notebook = new FakeNotebook();
   expect((await caller(notebook, planner).fails("daemon.verify")).code).toBe("FORBIDDEN");
