@@ -22,14 +22,14 @@ import { readHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { resolveMoment } from "./moments.ts";
 import { noteWords } from "./note-words.ts";
-import type { Notebook } from "./notebook.ts";
+import type { Notebook, WriteOutcome } from "./notebook.ts";
 import { createPast } from "./past.ts";
 import { createGroupPlanner } from "./plan-group.ts";
 import { createReads } from "./reads.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { Reconciler, ReconcileSettings } from "./reconciler.ts";
 import { openSeen } from "./seen.ts";
-import type { Hold } from "./settling.ts";
+import { settleBefore } from "./settle-before.ts";
 import { cursorSince } from "./since.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
@@ -118,6 +118,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         keptOnDisk: (path) => reconciler.kept(path),
         blobId: blobIdOf,
       }),
+    lagging: (error) =>
+      warn("the index could not follow a commit", failureOf(error, "it follows with the next")),
     settleEdits: (paths) => settleBefore(reconciler, paths),
   });
   const reconciler: Reconciler = createReconciler({
@@ -130,7 +132,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     levelAt,
     enqueue: writer.alone,
     commitDrafts: writer.commitDrafts,
-    failed: (error) => warn("hand edits could not be committed", reasonOf(error)),
+    failed: (error) => warn("hand edits could not be committed", failureOf(error, SAFE)),
   });
   const reads = createReads({
     store,
@@ -149,12 +151,12 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     async write(request, caller, entered) {
       const { change } = request;
       const path = change.kind === "create" ? null : (index.get(change.noteId)?.path ?? null);
-      // Paths of the index are checked ones.
       const resolves = change.kind === "update" && change.content !== undefined;
-      if (path !== null) await settleBefore(reconciler, [path as RepoPath], resolves);
+      // Paths of the index are checked ones.
+      const edited = path !== null && !writer.isRepeat(request, caller) ? [path as RepoPath] : [];
+      if (edited.length > 0) await settleBefore(reconciler, edited, resolves);
       const outcome = await writer.write(request, caller, entered);
-      if (change.kind === "update" && !outcome.replayed) await store.dropConflicts(outcome.noteId);
-      if (resolves && outcome.path !== null) await giveWay(reconciler, outcome.path);
+      if (change.kind === "update" && !outcome.replayed) await dropResolved(outcome, resolves);
       seen.note(caller, index.head);
       return outcome;
     },
@@ -212,6 +214,17 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
   };
 
+  /** The write stands, so what is left to do after it can't fail it. */
+  async function dropResolved({ noteId, path }: WriteOutcome, resolves: boolean): Promise<void> {
+    try {
+      await store.dropConflicts(noteId);
+      // Resolved for the text that the note has already: the file comes to hold it.
+      if (resolves && path !== null && reconciler.held(path) === "conflict") await reconciler.resolve(path);
+    } catch (error) {
+      warn("a conflict that a write resolved is still kept", failureOf(error, "the next update drops it"));
+    }
+  }
+
   const cursorOf = (since: string, caller: Caller) =>
     cursorSince({ store, seen, clock }, since, caller, feed.cursor);
 
@@ -250,50 +263,18 @@ function noteFile(text: string, roots: readonly string[]): RepoPath {
   });
 }
 
-/**
- * Commit a person's unsettled saves of these files before a door writes the note.
- * @param resolves the write brings new content, and so resolves a kept conflict
- * @throws NotesError CONFLICT `data.reason` held_edit: staged, or in conflict; dirty_edit: waits for `notesd commit`
- */
-async function settleBefore(
-  reconciler: Reconciler,
-  paths: readonly RepoPath[],
-  resolves = false,
-): Promise<void> {
-  await reconciler.hint(paths);
-  const dirty = paths.filter((path) => reconciler.dirty(path));
-  if (dirty.length === 0) return;
-  await reconciler.settle(dirty);
-  for (const path of dirty) {
-    const hold = reconciler.held(path);
-    if (hold === null || (hold === "conflict" && resolves)) continue;
-    const reason = hold === "manual" ? "dirty_edit" : "held_edit";
-    throw new NotesError("CONFLICT", `${path} ${HELD[hold]}`, { reason, path });
-  }
-}
-
-const HELD: Readonly<Record<Hold, string>> = {
-  staged: "holds an edit that a person staged. It is committed by their own git commit.",
-  manual: "holds a person's edit that is not committed. It is committed by notesd commit or git commit.",
-  conflict:
-    "holds a person's edit that does not merge with the note. Send an update with the content that both should become, or let the person commit theirs with notesd commit.",
-};
-
-/** After a conflict was resolved for the text that the note has already: the file comes to hold it. */
-async function giveWay(reconciler: Reconciler, path: RepoPath): Promise<void> {
-  if (reconciler.held(path) === "conflict") await reconciler.resolve(path);
-}
-
 async function settleAtStop(reconciler: Reconciler, warn: Warn): Promise<void> {
   try {
     await reconciler.settle();
   } catch (error) {
     // Trigger: a merge under way or a full disk. Why: the edits are safe on disk. Outcome: the next start adopts them.
-    warn("hand edits stay uncommitted until the next start", reasonOf(error));
+    warn("hand edits stay uncommitted until the next start", failureOf(error, SAFE));
   }
 }
 
-function reasonOf(error: unknown) {
-  const why = error instanceof Error ? error.message : String(error);
-  return { trigger: "hand edits", why, outcome: "they are safe in the working tree and tried again" };
-}
+const SAFE = "they are safe in the working tree and tried again";
+
+const failureOf = (error: unknown, outcome: string) => ({
+  why: error instanceof Error ? error.message : String(error),
+  outcome,
+});

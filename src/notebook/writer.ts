@@ -42,6 +42,8 @@ export interface WriterDeps {
   readonly maxWaiting: number;
   /** A planner for one group: it sees what the group's earlier writes will have done. */
   readonly planGroup: () => GroupPlanner;
+  /** Commits stand that the index could not follow yet. */
+  readonly lagging: (error: unknown) => void;
   /** Commit a person's unsettled edits of these files; called outside the queue. */
   readonly settleEdits: (paths: readonly RepoPath[]) => Promise<void>;
 }
@@ -49,6 +51,8 @@ export interface WriterDeps {
 export interface Writer {
   /** @param entered called when the change has its place in the queue */
   write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
+  /** Whether a request was carried out before, or is just now: its answer is known, whatever lies in the way by now. */
+  isRepeat(request: WriteRequest, caller: Caller): boolean;
   /** Run a job alone between groups. */
   alone<T>(job: () => Promise<T>): Promise<T>;
   /** Commit drafts and fold them. Inside a job only. */
@@ -73,7 +77,13 @@ export function createWriter(deps: WriterDeps): Writer {
 
   async function commitDrafts(drafts: readonly Draft[]): Promise<Publication> {
     const publication = await store.commit(drafts);
-    await follower.absorb(publication);
+    try {
+      await follower.absorb(publication);
+    } catch (error) {
+      // Trigger: a blob can't be read now. Why: the commits stand, so nobody may be told otherwise. Outcome: what
+      // follows is planned anew until the index has caught up, which it tries with each publication.
+      deps.lagging(error);
+    }
     return publication;
   }
 
@@ -158,30 +168,29 @@ export function createWriter(deps: WriterDeps): Writer {
     });
   }
 
+  const keyOf = ({ idempotency }: WriteRequest, { principal }: Caller): string | null =>
+    idempotency === null ? null : requestKey(deps.proofKey, principal, idempotency.key);
+
   return {
     alone: queue.alone,
     commitDrafts,
+    isRepeat(request, caller) {
+      const key = keyOf(request, caller);
+      return key !== null && (inFlight.has(key) || index().request(key) !== null);
+    },
     async write(request, caller, entered) {
-      if (request.idempotency === null) {
-        const outcome = enqueue(request, caller, null);
-        entered?.();
-        return outcome;
-      }
-      const { key, hash } = request.idempotency;
-      const remembered = requestKey(deps.proofKey, caller.principal, key);
-      const first = inFlight.get(remembered);
-      if (first !== undefined) {
-        if (first.hash !== hash) throw mismatch();
-        entered?.();
-        return first.outcome;
-      }
-      const outcome = enqueue(request, caller, remembered);
-      inFlight.set(remembered, { hash, outcome });
+      const key = keyOf(request, caller);
+      const hash = request.idempotency?.hash ?? "";
+      const first = key === null ? undefined : inFlight.get(key);
+      if (first !== undefined && first.hash !== hash) throw mismatch();
+      const outcome = first?.outcome ?? enqueue(request, caller, key);
+      if (key !== null) inFlight.set(key, { hash, outcome });
       entered?.();
+      if (key === null || first !== undefined) return outcome;
       try {
         return await outcome;
       } finally {
-        inFlight.delete(remembered);
+        inFlight.delete(key);
       }
     },
     async drain() {

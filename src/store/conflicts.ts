@@ -24,6 +24,7 @@ export interface Conflicts {
   /** @throws NotesError INVALID_PARAMS `bytes` are not `theirs`; STORAGE */
   keep(conflict: KeptConflict, bytes?: Uint8Array): Promise<void>;
   list(): KeptConflict[];
+  has(noteId: string): boolean;
   drop(noteId: string): Promise<void>;
 }
 
@@ -79,6 +80,7 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
       written.release();
     },
     list: () => listRefs(gitdir, FOLDER).map(({ id }) => read(id)),
+    has: (noteId) => listRefs(gitdir, folderOf(noteId)).length > 0,
     async drop(noteId) {
       for (const { name } of listRefs(gitdir, folderOf(noteId))) await deleteLocalRef(locks, gitdir, name);
     },

@@ -125,7 +125,10 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     staged: staged.find,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),
     conflicts: async () => conflicts.list(),
-    dropConflicts: (noteId) => alone(() => conflicts.drop(noteId)),
+    // Nearly no note has one: then nothing is waited for.
+    dropConflicts: async (noteId) => {
+      if (conflicts.has(noteId)) await alone(() => conflicts.drop(noteId));
+    },
     close: () =>
       alone(async () => {
         await upkeep.stop();

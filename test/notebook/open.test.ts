@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Change } from "../../src/domain/change.ts";
+import { NotesError } from "../../src/domain/errors.ts";
 import type { NoteId } from "../../src/domain/note.ts";
 import type { Caller } from "../../src/domain/principal.ts";
 import type { WriteOutcome } from "../../src/notebook/notebook.ts";
@@ -214,6 +215,53 @@ describe("a person's save", () => {
   });
 });
 
+describe("after its commit point a write is never answered as if it had not happened", () => {
+  const warned: string[] = [];
+  beforeEach(async () => {
+    await opened.dispose();
+    warned.length = 0;
+    opened = await openTestNotebook({ warn: (message) => warned.push(message) });
+  });
+  const full = () => Promise.reject(new NotesError("STORAGE", "the disk is full"));
+
+  test("when the index can't follow it at once; the index follows with the next write", async () => {
+    const { store } = opened;
+    const { commit, readBlob } = store;
+    Object.assign(store, {
+      commit: async (drafts: Parameters<typeof commit>[0]) => {
+        Object.assign(store, { readBlob: full, commit });
+        return commit(drafts);
+      },
+    });
+    const made = await write(create("First", "hello"));
+    expect(await store.tip()).toBe(made.commit);
+    expect(warned).toEqual([expect.stringContaining("index")]);
+    Object.assign(store, { readBlob });
+    await write(create("Second"));
+    expect((await opened.notebook.read(made.noteId, PERSON)).content).toBe("hello");
+  });
+
+  test("when a conflict that it resolved can't be dropped yet", async () => {
+    const made = await write(create("First", "hello"));
+    const tip = opened.store.tip;
+    await opened.store.keepConflict(
+      {
+        note_id: made.noteId,
+        path: made.path ?? "",
+        base: null,
+        ours: null,
+        theirs: "f".repeat(40),
+        since: "",
+      } as never,
+      undefined,
+    );
+    Object.assign(opened.store, { dropConflicts: full });
+    const updated = await write(update(made.noteId, "both"));
+    expect(await tip()).toBe(updated.commit);
+    expect(warned).toEqual([expect.stringContaining("conflict")]);
+  });
+});
+
 describe("a person's save that does not merge with the branch", () => {
   let made: WriteOutcome;
   const path = () => String(made.path);
@@ -242,6 +290,18 @@ describe("a person's save that does not merge with the branch", () => {
       data: { reason: "held_edit", path: path() },
     });
     expect(onDisk()).toContain("theirs");
+  });
+
+  test("doesn't keep a request that was carried out before from its answer", async () => {
+    const append: Change = { kind: "append", noteId: made.noteId, content: "more" };
+    await write(update(made.noteId, "both"));
+    const first = await write(append, PERSON, "once");
+    const text = onDisk() ?? "";
+    opened.store.person.commit({ [path()]: text.replace("more", "branch") });
+    opened.store.person.save(path(), text.replace("more", "disk"));
+    await opened.disk.headMoved();
+    await expect(write(append, PERSON, "twice")).rejects.toMatchObject({ code: "CONFLICT" });
+    expect(await write(append, PERSON, "once")).toMatchObject({ commit: first.commit, replayed: true });
   });
 
   test.each(["both", "ours"])("is resolved by an update to %s", async (content) => {

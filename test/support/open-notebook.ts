@@ -6,6 +6,7 @@ import { agentIdOf } from "../../src/domain/identity.ts";
 import { NOTE_TYPES } from "../../src/domain/note.ts";
 import type { Caller } from "../../src/domain/principal.ts";
 import { createNoteIndex } from "../../src/index/create.ts";
+import type { Warn } from "../../src/lib/bus.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { type OpenedNotebook, openNotebook } from "../../src/notebook/open.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/store/memory-store.ts";
@@ -36,6 +37,7 @@ export interface TestNotebookOptions {
   readonly commit?: "auto" | "manual";
   readonly store?: MemoryStore;
   readonly stateDir?: string;
+  readonly warn?: Warn;
 }
 
 let seed = 0;
@@ -66,7 +68,7 @@ export async function openTestNotebook(options: TestNotebookOptions = {}): Promi
     proofKey,
     clock,
     randomBytes,
-    warn: (message, fields) => console.error(message, fields),
+    warn: options.warn ?? ((message, fields) => console.error(message, fields)),
   });
   return {
     ...opened,
