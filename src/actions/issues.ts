@@ -62,8 +62,10 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
       return value === undefined
         ? `is required: ${a(issue.expected)}`
         : `must be ${a(issue.expected)}, not ${nameOf(value)}`;
-    case "invalid_value":
-      return `must be ${issue.values.map((allowed) => JSON.stringify(allowed)).join(" or ")}, not ${nameOf(value)}`;
+    case "invalid_value": {
+      const allowed = issue.values.map((one) => JSON.stringify(one)).join(" or ");
+      return value === undefined ? `is required: ${allowed}` : `must be ${allowed}, not ${nameOf(value)}`;
+    }
     case "too_small":
       if (issue.origin !== "number") return `needs at least ${issue.minimum} ${unit(issue.origin)}`;
       return `must be ${issue.inclusive === false ? "above" : "at least"} ${issue.minimum}`;
@@ -73,6 +75,9 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
     case "not_multiple_of":
       return "must be a whole number";
     case "invalid_union": {
+      // The branch that got inside the value is the one that was meant: a list's member, say.
+      const inside = issue.errors.map(([first]) => first).find((first) => first && first.path.length > 0);
+      if (inside && value !== undefined) return sentence(inside, valueAt(value, inside.path));
       const branches = issue.errors.flatMap((errors) => errors.slice(0, 1));
       const types = branches.flatMap((branch) =>
         branch.code === "invalid_type" ? [a(branch.expected)] : [],

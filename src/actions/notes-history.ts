@@ -34,9 +34,11 @@ const Input = z.strictObject({
   filter_agent_id: FilterInputs.filter_agent_id,
   note_type: FilterInputs.note_type,
   tags: FilterInputs.tags,
-  action: oneOrMany(z.enum([...COMMIT_ACTIONS, "rename"])).optional(),
-  source: oneOrMany(z.enum(SOURCES)).optional(),
-  session: z.string().min(1).max(200).optional(),
+  action: oneOrMany(z.enum([...COMMIT_ACTIONS, "rename"]))
+    .optional()
+    .describe("What was done; a list: any of these."),
+  source: oneOrMany(z.enum(SOURCES)).optional().describe("Which way it came; a list: any of these."),
+  session: z.string().min(1).max(200).optional().describe("What session.set named the connection."),
   since: FilterInputs.since,
   until: FilterInputs.until,
   limit: limit(50, CEILING),

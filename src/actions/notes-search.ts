@@ -33,7 +33,10 @@ export const SearchResult = z.strictObject({
 
 const Input = z.strictObject({
   query: z.string().max(4000).optional().describe("What to look for; any language."),
-  mode: z.enum(["ranked", "substring", "semantic", "hybrid"]).default("ranked"),
+  mode: z
+    .enum(["ranked", "substring", "semantic", "hybrid"])
+    .default("ranked")
+    .describe("How to compare: by words, or a literal piece; semantic and hybrid need an embedder."),
   ...FilterInputs,
   limit: limit(10, CEILING),
   at: z.string().min(1).max(128).optional().describe("Search the notes as they were then."),

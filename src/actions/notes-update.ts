@@ -30,12 +30,15 @@ export const notesUpdate = defineAction({
     content: Content.optional().describe("The whole new text. To change a part use notes.edit."),
     note_type: NoteType.optional(),
     tags: Tags.optional().describe("The whole new list."),
-    status: Status.optional(),
+    status: Status.optional().describe("The new status."),
     extra: Extra.optional(),
     pinned: z.boolean().optional().describe("Only the author or a person may set this."),
     expires_in_hours: ExpiresInHours.nullable().optional().describe("Hours from now; null: never."),
     if_revision: IfRevision.optional(),
-    on_conflict: z.enum(["fail", "merge"]).default("fail"),
+    on_conflict: z
+      .enum(["fail", "merge"])
+      .default("fail")
+      .describe("What to do when the note is not at if_revision."),
     ...WriteInputs,
   }),
   output: UpdateOutput,

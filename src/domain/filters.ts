@@ -12,12 +12,12 @@ const oneOrMany = z.union([z.string().min(1), z.array(z.string().min(1)).min(1).
 export const Filters = {
   note_type: oneOrMany.optional().describe("A type, or several of which any matches."),
   tags: oneOrMany.optional().describe("Any of these tags."),
-  status: Status.optional(),
+  status: Status.optional().describe("Only notes of this status."),
   scope: z
     .union([Scope, z.literal("global")])
     .optional()
-    .describe("global is a deprecated alias of agent."),
-  scope_ref_id: z.string().min(1).optional(),
+    .describe("Only notes of this scope; global is a deprecated alias of agent."),
+  scope_ref_id: z.string().min(1).optional().describe("Which thread or person, for those scopes."),
   filter_agent_id: z
     .union([z.string().min(1), z.number().int().positive()])
     .optional()

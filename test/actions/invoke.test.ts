@@ -63,6 +63,13 @@ test.each([
   expect(notebook.requests).toEqual([]);
 });
 
+test("what is missing and what stands in a list are named as such", async () => {
+  const { fails } = caller();
+  expect((await fails("notes.run", {})).message).toMatch(/^notes.run: action is required: "create" or /);
+  expect((await fails("notes.history", { action: ["foo"] })).message).toMatch(/not "foo"\.$/);
+  expect((await fails("notes.history", { action: "foo" })).message).toMatch(/not "foo"\.$/);
+});
+
 test("a key called __proto__ is refused wherever it stands", async () => {
   const { fails } = caller();
   const bad = [

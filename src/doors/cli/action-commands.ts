@@ -30,9 +30,16 @@ export function addActionCommand(
     .description(described.description);
   for (const option of described.options) {
     if (option.positional) command.addArgument(new Argument(`[${option.name}]`, option.description));
-    else for (const made of optionsFor(option)) command.addOption(made);
+    for (const made of optionsFor(option)) command.addOption(option.positional ? made.hideHelp() : made);
   }
   withDaemon(command);
+  const named = described.options.filter((option) => option.positional).map((option) => option.flag);
+  if (named.length > 0) {
+    command.addHelpText(
+      "after",
+      `\nArguments may be named too (${named.join(", ")}). A text of - is read from standard input.`,
+    );
+  }
   command.action(async (...given: unknown[]) => {
     // commander's own order: arguments, options, command.
     const options = given.at(-2) as Options;
@@ -51,7 +58,10 @@ function optionsFor(option: CliOption): Option[] {
   const about = option.description || option.name.replaceAll("_", " ");
   const value = option.name.replaceAll("_", "-");
   if (option.kind === "boolean") {
-    return [new Option(option.flag, about), new Option(option.flag.replace("--", "--no-"), `not: ${about}`)];
+    return [
+      new Option(option.flag, about),
+      new Option(option.flag.replace("--", "--no-"), `the opposite of ${option.flag}`),
+    ];
   }
   if (option.kind === "json") {
     return [
@@ -61,14 +71,12 @@ function optionsFor(option: CliOption): Option[] {
     ];
   }
   const list = option.kind === "list";
+  const placeholder = list ? value.replace(/s$/, "") : option.kind === "number" ? "number" : value;
   const flags = [option.flag];
   if (list && value.endsWith("s")) flags.unshift(option.flag.slice(0, -1));
   if (value.startsWith("note-") && value !== "note-id") flags.push(option.flag.replace("note-", ""));
   return flags.map((flag, at) => {
-    const made = new Option(
-      `${flag} <${value.replace(/s$/, "")}>`,
-      list ? `${about} Several times for several.` : about,
-    );
+    const made = new Option(`${flag} <${placeholder}>`, list ? `${about} Several times for several.` : about);
     made.attributeName = () => camel(option.flag);
     if (list) made.argParser(collect);
     else if (option.choices) made.choices([...option.choices]);

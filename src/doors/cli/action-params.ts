@@ -27,7 +27,6 @@ export async function actionParams(
     Object.assign(params, parseObject(await text(options["params"]), "--params"));
   }
   for (const option of command.options) {
-    if (option.positional) continue;
     const given = options[optionKey(option.name)];
     if (given !== undefined) params[option.name] = await typedValue(option, given, text);
   }

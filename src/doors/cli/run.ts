@@ -84,8 +84,16 @@ function refusal(error: unknown, json: boolean, host: CliHost): number {
     const data = error instanceof NotesError ? error.data : {};
     host.io.err(`${JSON.stringify({ error: { code, message, data } })}\n`);
   } else {
-    host.io.err(`${styled(host.io, "red", "notesd:")} ${message}\n`);
+    host.io.err(`${styled(host.io, "red", "notesd:")} ${withIssues(message, error)}\n`);
     if (!known && host.env["NOTESD_DEBUG"] && error instanceof Error) host.io.err(`${error.stack ?? ""}\n`);
   }
   return exit;
+}
+
+/** The message with every issue of INVALID_PARAMS, as nobody sees its data here. */
+function withIssues(message: string, error: unknown): string {
+  const issues = error instanceof NotesError ? error.data["issues"] : null;
+  if (!Array.isArray(issues) || issues.length < 2) return message;
+  const others = issues.slice(1).map((issue) => `  ${issue.path} ${issue.message}`);
+  return [message.replace(/ \(and \d+ more, see data\.issues\)\.$/, "; also:"), ...others].join("\n");
 }

@@ -1,6 +1,7 @@
 /** A connection for one command: found, started when there is none, and closed afterwards. */
 import { type Client, type ConnectOptions, connect } from "../../client/client.ts";
 import { runningDaemon } from "../../client/discover.ts";
+import { NotesError } from "../../domain/errors.ts";
 import { ProcessError } from "../../domain/process-error.ts";
 import { errnoOf } from "../../lib/durable-file.ts";
 import type { CliHost } from "./host.ts";
@@ -41,6 +42,8 @@ async function reach(options: ConnectOptions, where: string): Promise<Client> {
   try {
     return await connect(options);
   } catch (error) {
+    // A refusal comes from a daemon that answers, or from what was asked for.
+    if (error instanceof NotesError || error instanceof ProcessError) throw error;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
     if (errnoOf(cause) === null) throw error;
     throw new ProcessError("NO_DAEMON", `Nobody answers at ${where}. Is a daemon running there?`, error);

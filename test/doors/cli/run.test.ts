@@ -38,7 +38,7 @@ afterEach(async () => {
 
 async function serve(answer: (sent: Sent) => Answer | Promise<Answer>): Promise<void> {
   daemon = await fakeDaemon(NONCE, (sent) =>
-    sent.method === "agent.token"
+    sent.method === "agent.token" && sent.params["name"] === "planner"
       ? { result: { agent: "planner", agent_id: 1, token: "agents-token" } }
       : answer(sent),
   );
@@ -229,6 +229,17 @@ test("no daemon: one is started, and its own exit code is ours; --no-start is ex
   expect(await run("list")).toBe(9);
 });
 
+test("a name that is no agent's and a token that nobody knows are said to be so, not a missing daemon", async () => {
+  const refused = { code: -32602, message: "no agent's name", data: { code: "INVALID_PARAMS" } };
+  await serve(() => ({ error: refused }));
+  expect(await run("list", "--as", "123")).toBe(2);
+  expect(err).toBe("notesd: no agent's name\n");
+  if (daemon) daemon.tokens = new Set();
+  err = "";
+  expect(await run("list")).toBe(6);
+  expect(err).toMatch(/doesn't know this token/);
+});
+
 test("no marked repository is exit 2 and names the two ways", async () => {
   await writeFile(join(repo, ".git/config"), "");
   expect(await run("list")).toBe(2);
@@ -323,4 +334,35 @@ test("config, list-daemons and logs print what the host knows", async () => {
   out = "";
   expect(await run("logs")).toBe(0);
   expect(out).toBe(await readFile(join(repo, ".git/notesd/log"), "utf8"));
+});
+
+test("arguments may be named as options; one that stands as an argument wins", async () => {
+  await serve(() => ({
+    result: { note_id: NOTE, path: null, revision: null, commit: "c" },
+  }));
+  expect(await run("create", "--title", "t", "--content", "c")).toBe(0);
+  expect(params("notes.create")).toEqual({ title: "t", content: "c" });
+  expect(await run("append", NOTE, "--content", "more")).toBe(0);
+  expect(params("notes.append")).toEqual({ note_id: NOTE, content: "more" });
+  await run("delete", NOTE, "--note-id", "other");
+  expect(params("notes.delete")).toEqual({ note_id: NOTE });
+});
+
+test("help of every command says what each option is for, by words that are words", async () => {
+  for (const { cli } of registry.values()) if (cli) await run(cli.command, "--help");
+  expect(out).toContain("--status <status>");
+  expect(out).toContain("--tag <tag>");
+  expect(out).toMatch(/--expires-in-hours <number> +Hours from now/);
+  expect(out).toContain("the opposite of --pinned");
+  expect(out).toContain("Arguments may be named too (--title, --content).");
+  for (const name of ["action", "source", "session", "mode", "status", "scope-ref-id", "on-conflict"]) {
+    expect(out).toMatch(new RegExp(`--${name} <[a-z-]+> +[A-Z]`));
+  }
+});
+
+test("of several things that are wrong each is told", async () => {
+  expect(await run("edit", NOTE)).toBe(2);
+  expect(err).toBe(
+    "notesd: notes.edit: old_str is required: a string; also:\n  new_str is required: a string\n",
+  );
 });
