@@ -14,6 +14,7 @@ import { agentIdOf } from "../domain/identity.ts";
 import { ProcessError } from "../domain/process-error.ts";
 import { writeDurably } from "../lib/durable-file.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
+import { jsonOrNull } from "../lib/json-text.ts";
 import { callOverHttp } from "./http-call.ts";
 
 export const DaemonFile = z.object({
@@ -36,11 +37,7 @@ export const daemonFilePath = (place: GitPlace): string => join(place.gitDir, "n
 export async function readDaemonFile(place: GitPlace): Promise<DaemonFile | null> {
   const text = await readFile(daemonFilePath(place), "utf8").catch(() => null);
   if (text === null) return null;
-  try {
-    return DaemonFile.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  return DaemonFile.safeParse(jsonOrNull(text)).data ?? null;
 }
 
 /** Whether who answers at the address knows the file's nonce. @cost one request, at most `timeoutMs` */

@@ -7,6 +7,7 @@ import { WebSocket } from "ws";
 import { z } from "zod";
 import { NotesError } from "../domain/errors.ts";
 import type { Clock } from "../lib/clock.ts";
+import { jsonOrNull } from "../lib/json-text.ts";
 import type { Address } from "./discover.ts";
 import { errorFromWire } from "./http-call.ts";
 
@@ -219,14 +220,6 @@ export class Link {
     if (!(error instanceof NotesError) || error.code !== "UNAUTHENTICATED") return false;
     this.#refused += 1;
     return this.#refused === 1;
-  }
-}
-
-function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

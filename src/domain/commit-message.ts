@@ -5,28 +5,19 @@
  */
 import { isChangesLine } from "./changes-line.ts";
 import { NotesError } from "./errors.ts";
-import type { Author, CommitAction, NoteSource } from "./event.ts";
+import type { Author, Proved } from "./event.ts";
 import { foldAgentName } from "./identity.ts";
 import { escapeSegment } from "./note-path.ts";
 import type { Principal } from "./principal.ts";
 
-/** What a commit of ours will say. @see spec: storage, section 2 */
-export interface CommitMessage {
-  readonly action: CommitAction;
+/** What a commit of ours will say: its trailers, and what stands above them. @see spec: storage, section 2 */
+export interface CommitMessage extends Proved {
   /** Type of the note, or scope for memory; null for adopt. */
   readonly label: string | null;
   /** Title or key of the note, or for adopt of several, e.g. `3 notes`. */
   readonly title: string;
   readonly reason: string | null;
   readonly changes: string | null;
-  readonly noteIds: readonly string[];
-  readonly noteType: string | null;
-  readonly source: NoteSource;
-  readonly agent: string | null;
-  readonly agentId: number | null;
-  readonly session: string | null;
-  readonly requestKey: string | null;
-  readonly requestHash: string | null;
 }
 
 const SUBJECT_MAX_CHARS = 72;

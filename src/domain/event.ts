@@ -41,6 +41,11 @@ export interface Proved {
   readonly requestHash: string | null;
 }
 
+/** What a proved commit calls its own change of a note; null where only what happened counts (adopt, push, no proof). */
+export function ownWord({ proved }: Pick<CommitInfo, "proved">): CommitAction | null {
+  return proved === null || proved.action === "adopt" || proved.source === "push" ? null : proved.action;
+}
+
 /** One commit's header and message, read once and shared by all of its events. */
 export interface CommitInfo {
   readonly id: CommitId;

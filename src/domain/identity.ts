@@ -4,9 +4,10 @@
  * Invariant: the same scope, ref, agent and key give the same id on every machine and in every version.
  */
 import { createHash, createHmac } from "node:crypto";
+import { hashObject } from "../lib/git-object.ts";
 import { caseFold } from "../lib/text.ts";
 import { NotesError } from "./errors.ts";
-import type { NoteId, RepoPath, Scope } from "./note.ts";
+import type { BlobId, NoteId, RepoPath, Scope } from "./note.ts";
 import type { Principal } from "./principal.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
@@ -32,6 +33,11 @@ export function base32(bytes: Uint8Array): string {
 export function shortHash(text: string, length: number): string {
   return base32(createHash("sha256").update(text, "utf8").digest()).slice(0, length);
 }
+
+/** The Git blob id of a file's bytes, which is its revision. @cost one SHA-1 */
+export const blobIdOf = (bytes: Uint8Array): BlobId =>
+  // The brand is given here and nowhere else: these bytes are that blob.
+  hashObject("blob", bytes) as BlobId;
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 

@@ -3,12 +3,11 @@
  * other is kept, is the caller's; edit against delete too.
  * Invariant: a merge is whole or a conflict, never text with markers, and every key it took is one side's.
  */
-import { createHash } from "node:crypto";
 import { diff3, type Hunk } from "./diff3.ts";
 import { type FrontMatter, readFrontMatter, Unreadable, type Value } from "./front-matter.ts";
 import { same, sameData, splice } from "./front-matter-splice.ts";
+import { blobIdOf } from "./identity.ts";
 import { parseInstant } from "./instant.ts";
-import type { BlobId } from "./note.ts";
 import { tagsOf, textOf } from "./note-file.ts";
 import { decodeNote, encodeNote } from "./note-text.ts";
 
@@ -83,12 +82,6 @@ export function mergeVirtualBase(
     merged = step.kind === "merged" ? step.bytes : prefer === "ours" ? merged : next;
   }
   return merged;
-}
-
-/** The Git blob id of bytes. @cost one SHA-1 */
-export function blobIdOf(bytes: Uint8Array): BlobId {
-  // A SHA-1 in hex is 40 hex digits.
-  return createHash("sha1").update(`blob ${bytes.byteLength}\0`).update(bytes).digest("hex") as BlobId;
 }
 
 function equalBytes(a: Uint8Array | null, b: Uint8Array | null): boolean {

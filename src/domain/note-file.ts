@@ -3,6 +3,8 @@
  * What history adds (dates that are missing, trust, ids of files without one) is the index's.
  * Invariant: no file makes this throw, and no key of a file is lost: what is not ours is in `extra`.
  */
+
+import { stemOf } from "../lib/slash-path.ts";
 import { type FrontMatter, readFrontMatter, Unreadable, type Value } from "./front-matter.ts";
 import { agentIdOf, foldAgentName, parseNoteId } from "./identity.ts";
 import { parseInstant } from "./instant.ts";
@@ -177,7 +179,7 @@ export function tagsOf(value: Value): readonly string[] | null {
 const flat = (text: string) => text.replace(/\s*[\n\r\u2028\u2029]\s*/g, " ");
 
 function titleOf(stated: string | null, body: string, path: string): string {
-  const stem = path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/, "");
+  const stem = stemOf(path);
   const candidates = [
     stated,
     () => headings(body).find((heading) => heading.text !== "")?.text ?? null,

@@ -88,7 +88,7 @@ export function parseFolder(text: string, roots: readonly string[]): RepoPath {
 
 /**
  * Whether a path is a note file: `*.md` under a root, outside dot folders and node_modules, no editor
- * litter (hidden files, `~$x.md`, `#x.md`).
+ * litter (hidden files, `~$x.md`).
  * @param roots  folders relative to the repository root; `.` is the whole tree
  */
 export function isNotePath(path: string, roots: readonly string[]): path is RepoPath {
@@ -100,17 +100,17 @@ export function isNotePath(path: string, roots: readonly string[]): path is Repo
   return false;
 }
 
+/** Whether a folder lies under a root, or leads to one; the empty text is the top of the tree. */
+export function mayHoldNotes(folder: string, roots: readonly string[]): boolean {
+  if (folder === "" || roots.some((root) => root === folder || root.startsWith(`${folder}/`))) return true;
+  return isNotePath(`${folder}/x.md`, roots);
+}
+
 function isSeen(below: string): boolean {
   const segments = below.split("/");
   const name = segments.at(-1) ?? "";
-  if (/^(?:\.|~\$|#)/.test(name)) return false;
+  if (name.startsWith("~$")) return false;
   return segments.every((segment) => !segment.startsWith(".") && segment !== "node_modules");
-}
-
-/** Whether a file's name says that a sync tool kept a second version there. Such files are notes, and reported. */
-export function isConflictedCopy(path: string): boolean {
-  const name = path.slice(path.lastIndexOf("/") + 1);
-  return /\([^()]*conflicted copy[^()]*\)|\.sync-conflict-\d|\(case conflict\b/i.test(name);
 }
 
 /** Notes that a day's folder takes before the next one (DD.2, DD.3, …) is begun. */

@@ -30,6 +30,9 @@ export type Trust = z.infer<typeof Trust>;
 
 const hex40 = z.string().regex(/^[0-9a-f]{40}$/);
 
+/** A commit's id as it is read back from a file of ours. */
+export const CommitIdText = hex40.transform((text) => text as CommitId); // the brand says what the pattern checked
+
 /** @see spec: protocol, section 3 */
 export const NoteMetadata = z.strictObject({
   note_id: z.string().describe("The note's id, the same in every action."),
@@ -54,6 +57,11 @@ export const NoteMetadata = z.strictObject({
   extra: z.record(z.string(), z.unknown()).describe("Every other front-matter key."),
 });
 export type NoteMetadata = z.infer<typeof NoteMetadata>;
+
+/** Whether a note is gone by its own expiry: absent everywhere but in history. */
+export function isExpired({ expires_at }: Pick<NoteMetadata, "expires_at">, nowMs: number): boolean {
+  return expires_at !== null && Date.parse(expires_at) <= nowMs;
+}
 
 /** The built-in types with their priority for context, 0..1. Settings may add more. */
 export const NOTE_TYPES: Readonly<Record<string, { readonly priority: number }>> = {

@@ -7,14 +7,10 @@
 import { type FSWatcher, watch } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  codeOf,
-  type FolderWatcher,
-  folderIdentity,
-  folderOf,
-  type WatchReport,
-  watchedFolder,
-} from "./watching.ts";
+import { mayHoldNotes } from "../domain/note-path.ts";
+import { errnoOf } from "../lib/durable-file.ts";
+import { folderOf } from "../lib/slash-path.ts";
+import { type FolderWatcher, folderIdentity, type WatchReport } from "./watching.ts";
 
 /** `fs.watch` of one folder, as far as it is used here. */
 export type WatchFolder = (
@@ -36,7 +32,7 @@ export async function watchFolders(
   report: WatchReport,
   watchFolder: WatchFolder = fsWatch,
 ): Promise<FolderWatcher> {
-  const mayHoldNotes = watchedFolder(roots);
+  const mayHold = (folder: string) => mayHoldNotes(folder, roots);
   const watched = new Map<string, { identity: string; watcher: Pick<FSWatcher, "close"> }>();
   let closed = false;
 
@@ -59,14 +55,14 @@ export async function watchFolders(
       });
       watched.set(folder, { identity, watcher });
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") report.failed(error);
+      if (errnoOf(error) !== "ENOENT") report.failed(error);
     }
     return true;
   }
 
   /** Watch a folder that isn't yet, and everything in it. @returns whether there was anything new */
   async function addDeep(folder: string): Promise<boolean> {
-    if (!mayHoldNotes(folder) || !(await add(folder))) return false;
+    if (!mayHold(folder) || !(await add(folder))) return false;
     for (const child of await childFolders(join(root, folder))) {
       await addDeep(folder === "" ? child : `${folder}/${child}`);
     }
@@ -80,7 +76,7 @@ export async function watchFolders(
   function onEvent(folder: string, name: string | null, event: string): void {
     const path = name === null ? folder : folder === "" ? name : `${folder}/${name}`;
     if (path.endsWith(".md")) report.changed(path);
-    else if (mayHoldNotes(path)) {
+    else if (mayHold(path)) {
       report.changed(path);
       // Made, removed or renamed: a watch on what lay there before is deaf.
       if (event === "rename") drop(path);
@@ -111,7 +107,7 @@ async function childFolders(folder: string): Promise<string[]> {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return [];
+    if (errnoOf(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -3,6 +3,7 @@
  * anything says `failed`.
  */
 import { lstat } from "node:fs/promises";
+import { errnoOf } from "../lib/durable-file.ts";
 
 export interface WatchReport {
   /** Something happened at this file or folder, relative to the working tree, `/` separated. */
@@ -17,17 +18,6 @@ export interface FolderWatcher {
   close(): Promise<void>;
 }
 
-/** Which folders may hold notes: those under the roots and those that lead to one, without dot folders. */
-export function watchedFolder(roots: readonly string[]): (folder: string) => boolean {
-  const leftOut = (name: string) => name.startsWith(".") || name === "node_modules";
-  return (folder) => {
-    if (folder === "") return true;
-    if (roots.some((root) => root === folder || root.startsWith(`${folder}/`))) return true;
-    const inside = roots.some((root) => root === "." || folder.startsWith(`${root}/`));
-    return inside && !folder.split("/").some(leftOut);
-  };
-}
-
 /**
  * What tells one folder from another that lies at its path later: inode numbers are used again at once, so the
  * time of birth belongs to it (where the file system has none, the time of the last change stands in).
@@ -38,14 +28,7 @@ export async function folderIdentity(folder: string): Promise<string | null> {
     const stats = await lstat(folder, { bigint: true });
     return stats.isDirectory() ? `${stats.ino}:${stats.birthtimeNs}` : null;
   } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return null;
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return null;
     throw error;
   }
 }
-
-/** The `code` of a system error, as `ENOENT`. */
-export const codeOf = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
-
-/** The folder of a relative path; "" is the working tree itself. */
-export const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));

@@ -1,9 +1,9 @@
 /** Where an index comes from: empty, or from a checkpoint. The one place that ties it to how files are read. */
 import { NOTE_TYPES, type RepoPath } from "../domain/note.ts";
 import { readNoteFile } from "../domain/note-file.ts";
+import { stemOf } from "../lib/slash-path.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { MemoryIndex, type MemoryIndexOptions } from "./memory-index.ts";
-import { stemOf } from "./metadata.ts";
 import type { NoteIndex } from "./note-index.ts";
 import type { ParsedFile } from "./parsed-file.ts";
 

@@ -1,6 +1,6 @@
 /** Where two indexes of one head disagree, for daemon.verify: any field of any note, or its body. */
 import type { RepoPath } from "../domain/note.ts";
-import { byBytes } from "./byte-order.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import type { NoteIndex } from "./note-index.ts";
 
 export interface Difference {

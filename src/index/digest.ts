@@ -1,7 +1,7 @@
 /** The digest of a head's notes: equal heads give equal digests on every machine. */
 import { createHash } from "node:crypto";
 import type { BlobId, NoteId, RepoPath } from "../domain/note.ts";
-import { byBytes } from "./byte-order.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import type { HeadState } from "./head-state.ts";
 
 /** Every note file with its blob and id, by path bytes; expired and quarantined ones too. */

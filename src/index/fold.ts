@@ -4,7 +4,7 @@
  * Invariant: the result is a function of the commit alone. A path that a merge took from another parent keeps
  * that side's entry whole; only a commit that really changed a file is its changer.
  */
-import type { CommitEvents, CommitInfo, NoteEvent } from "../domain/event.ts";
+import { type CommitEvents, type CommitInfo, type NoteEvent, ownWord } from "../domain/event.ts";
 import { parseNoteId } from "../domain/identity.ts";
 import { type BlobId, type NoteId, type RepoPath, TRUSTS, type Trust } from "../domain/note.ts";
 import { trustOf } from "../domain/trust.ts";
@@ -144,9 +144,7 @@ function fileChanges(events: readonly NoteEvent[], commit: CommitInfo): FileChan
   for (const event of events) {
     if (event.kind === "written" && event.renamedFrom !== null) moved.add(event.renamedFrom);
   }
-  const { proved } = commit;
-  const word =
-    proved === null || proved.action === "adopt" || proved.source === "push" ? null : proved.action;
+  const word = ownWord(commit);
   return events.flatMap((event): FileChange[] => {
     if (event.kind === "removed" && moved.has(event.path)) return [];
     const renamedFrom = event.kind === "written" ? event.renamedFrom : null;

@@ -3,7 +3,8 @@
  * One `set` a path keeps all of them level. No history, no search.
  */
 import type { NoteId, RepoPath } from "../domain/note.ts";
-import { type LiveNote, stemOf } from "./metadata.ts";
+import { folderOf, stemOf } from "../lib/slash-path.ts";
+import type { LiveNote } from "./metadata.ts";
 
 export class HeadState {
   readonly files = new Map<RepoPath, LiveNote>();
@@ -137,9 +138,4 @@ function byUpdate(a: LiveNote, b: LiveNote): number {
 
 function compare(aMs: number, aId: string, bMs: number, bId: string): number {
   return aMs - bMs || (aId < bId ? 1 : aId > bId ? -1 : 0);
-}
-
-/** The folder of a path, without a slash at the end; the empty string for the root. */
-export function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

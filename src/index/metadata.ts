@@ -27,11 +27,6 @@ export interface LiveNote {
 
 const NO_EXTRA: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** The file name without folder and `.md`. */
-export function stemOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/i, "");
-}
-
 export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): LiveNote {
   const { said } = parsed;
   const first = graph.at(entry.first);

@@ -1,7 +1,7 @@
 /** What callers are told of a move of the head: one NoteChange for each note, from the states before and after. */
 import { changedFields } from "../domain/changed-fields.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
-import { byBytes } from "./byte-order.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import type { FileChange, Folded } from "./fold.ts";
 import { type LiveNote, stateOf } from "./metadata.ts";
 import type { NoteChange } from "./note-index.ts";

@@ -4,6 +4,8 @@
  *
  * @see spec: storage, section 1
  */
+
+import { isExpired } from "../domain/note.ts";
 import type { NoteIndex } from "./note-index.ts";
 
 interface IndexedNote {
@@ -24,8 +26,7 @@ export function notesIndexJson(
   const notes: [string, IndexedNote][] = [];
   for (const { noteId } of index.files()) {
     const note = index.get(noteId);
-    if (note === null || index.quarantine(noteId)) continue;
-    if (note.expires_at !== null && Date.parse(note.expires_at) <= nowMs) continue;
+    if (note === null || index.quarantine(noteId) || isExpired(note, nowMs)) continue;
     const { title, type, tags, created_at, updated_at, path } = note;
     notes.push([noteId, { id: noteId, title, type, tags, created_at, updated_at, file_path: path }]);
   }

@@ -7,7 +7,7 @@
  */
 import { fileId, parseNoteId } from "../domain/identity.ts";
 import type { NoteId, RepoPath } from "../domain/note.ts";
-import { byBytes } from "./byte-order.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import type { Entry } from "./entry.ts";
 
 /** The state that a commit is making: its first parent's, with the changes made so far. */

@@ -6,7 +6,9 @@
  * @see git-config(1), section "CONFIGURATION FILE"
  */
 import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { errnoOf } from "./durable-file.ts";
 
 /** One `key = value` with the lines that it takes. */
 export interface GitConfigEntry {
@@ -99,7 +101,7 @@ export async function readGitConfig(file: string, depth = 0): Promise<Map<string
   for (const { name, value } of parseGitConfig((await readOrNull(file)) ?? "")) {
     add(name, [value]);
     if (name !== "include.path" || depth >= 10) continue;
-    const path = value.startsWith("~/") ? join(process.env["HOME"] ?? "/", value.slice(2)) : value;
+    const path = value.startsWith("~/") ? join(homedir(), value.slice(2)) : value;
     const included = await readGitConfig(isAbsolute(path) ? path : join(dirname(file), path), depth + 1);
     for (const [key, list] of included) add(key, list);
   }
@@ -175,8 +177,7 @@ async function readOrNull(file: string): Promise<string | null> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    // Node's own errors carry a code.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (errnoOf(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import { z } from "zod";
 import { type DaemonFile, proves, readDaemonFile } from "../client/discover.ts";
 import { writeDurably } from "../lib/durable-file.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
+import { jsonOrNull } from "../lib/json-text.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -45,7 +46,7 @@ export async function runningDaemons(env: Env): Promise<RunningDaemon[]> {
       .filter((name) => name.endsWith(".json"))
       .map(async (name): Promise<RunningDaemon | null> => {
         const file = join(folder(env), name);
-        const place = Entry.safeParse(parse(await readFile(file, "utf8").catch(() => "")));
+        const place = Entry.safeParse(jsonOrNull(await readFile(file, "utf8").catch(() => "")));
         const daemon = place.success ? await readDaemonFile(place.data) : null;
         if (place.success && daemon && (await proves(daemon))) return { place: place.data, daemon };
         // One that is starting has no daemon.json yet and enlists itself only afterwards.
@@ -54,12 +55,4 @@ export async function runningDaemons(env: Env): Promise<RunningDaemon[]> {
       }),
   );
   return found.filter((one) => one !== null).sort((a, b) => (a.place.root < b.place.root ? -1 : 1));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -8,6 +8,7 @@
 import { randomBytes } from "node:crypto";
 import { appendFile, chmod, mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { COMMITTER } from "../domain/commit-message.ts";
 import { ProcessError } from "../domain/process-error.ts";
 import { writeDurably } from "../lib/durable-file.ts";
 import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
@@ -56,8 +57,6 @@ const GIT_CONFIG = {
   "receive.denyNonFastForwards": "true",
   "receive.fsckObjects": "true",
 } as const;
-
-export const COMMITTER = { name: "notesd", email: "notesd@notesd.invalid" } as const;
 
 /** @throws ProcessError USAGE what can't become a note repository; NotesError STORAGE */
 export async function init(wish: InitWish): Promise<InitReport> {

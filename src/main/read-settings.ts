@@ -1,12 +1,13 @@
 /**
  * Where settings come from, highest first: flags, environment, `<gitdir>/notesd/config.json`, the file named
  * by `--config` or `notes.config.json` in the current folder, and last the one inside the note repository,
- * which may set only what cannot open a door. Only this file and `bin.ts` read the environment.
+ * which may set only what cannot open a door. The environment comes in as a parameter; `cli-host.ts` reads it.
  */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { ProcessError } from "../domain/process-error.ts";
+import { errnoOf } from "../lib/durable-file.ts";
 import { nearest } from "../lib/nearest.ts";
 import { REPOSITORY_MAY_SET, SETTING_NAMES, type SettingName, Settings, WITHOUT_EFFECT } from "./settings.ts";
 
@@ -85,8 +86,7 @@ async function readJson(file: string): Promise<object | null> {
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    // Node's own errors carry a code.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if (errnoOf(error) === "ENOENT") return null;
     throw new ProcessError("USAGE", `${file} can't be read: ${String(error)}`, error);
   }
   try {

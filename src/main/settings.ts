@@ -66,9 +66,7 @@ export const Settings = z.strictObject({
         .max(100_000)
         .optional()
         .describe("Writes waiting at once. Default 4096."),
-      lock_wait_ms: milliseconds
-        .optional()
-        .describe("Longest wait for a lock of another Git. Default 10000."),
+      lock_wait_ms: milliseconds.optional().describe("Longest wait for a lock of another Git. Default 5000."),
     })
     .optional(),
   durability: z

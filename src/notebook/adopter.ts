@@ -2,9 +2,9 @@
  * Carrying out verdicts, inside a job of the single writer: placing files that lag, committing edits that are
  * due, keeping what doesn't merge. Invariant: a person's text leaves the disk only for one that merges it.
  */
-import { createHash } from "node:crypto";
-import { fileId } from "../domain/identity.ts";
-import type { BlobId, CommitId, NoteId, RepoPath } from "../domain/note.ts";
+import { blobIdOf, fileId } from "../domain/identity.ts";
+import type { CommitId, NoteId, RepoPath } from "../domain/note.ts";
+import { stemOf } from "../lib/slash-path.ts";
 import type { Publication } from "../store/note-store.ts";
 import { type Adoptable, adoptionDraft, type Merged, mergeDraft, type Signature } from "./adoption.ts";
 import type { Standing } from "./looking.ts";
@@ -221,12 +221,4 @@ function renamedFrom(group: Group, idAt: (path: RepoPath) => NoteId | null): Not
   const missing = group.edits.filter((edit: Edit) => edit.blob === null);
   const [gone] = missing;
   return gone !== undefined && group.edits.length === 2 && missing.length === 1 ? idAt(gone.path) : null;
-}
-
-const stemOf = (path: string) => path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/, "");
-
-function blobIdOf(bytes: Uint8Array): BlobId {
-  const id = createHash("sha1").update(`blob ${bytes.byteLength}\0`).update(bytes).digest("hex");
-  // Forty hex digits by construction.
-  return id as BlobId;
 }

@@ -3,10 +3,11 @@
  * the two ends of the step; reads files only when an item is described.
  * Invariant: a batch is a function of its two commits, so live and replay make the same one.
  */
-import type { CommitEvents, CommitInfo } from "../domain/event.ts";
+import { type CommitEvents, type CommitInfo, ownWord } from "../domain/event.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, RepoPath } from "../domain/note.ts";
 import { trustOf } from "../domain/trust.ts";
 import type { FileAt, NoteIndex } from "../index/note-index.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import type { NoteStore, TreeChange } from "../store/note-store.ts";
 import { type BeforeAfter, beforeAfter, toChanged } from "./changed.ts";
 import type { Via } from "./heads.ts";
@@ -155,10 +156,9 @@ function pairs(
   }
   const found: Pair[] = [...after].map(([id, file]) => ({ before: before.get(id) ?? null, after: file }));
   for (const [id, file] of before) if (!after.has(id)) found.push({ before: file, after: null });
-  const path = ({ before, after }: Pair) => Buffer.from(after?.path ?? before?.path ?? "");
-  const keyed = found.map((pair) => ({ pair, key: path(pair), gone: pair.after === null ? 0 : 1 }));
-  keyed.sort((a, b) => Buffer.compare(a.key, b.key) || a.gone - b.gone);
-  return keyed.map(({ pair }) => pair);
+  const path = ({ before, after }: Pair) => after?.path ?? before?.path ?? "";
+  const there = ({ after }: Pair) => (after === null ? 0 : 1);
+  return found.sort((a, b) => byBytes(path(a), path(b)) || there(a) - there(b));
 }
 
 function howOf({ before, after }: Pair): string {
@@ -170,11 +170,6 @@ function howOf({ before, after }: Pair): string {
 /** Whether what was told has the same two sides: a note that moved is told as two changes. */
 const isAbout = (told: BeforeAfter, { before, after }: Pair) =>
   (told.before === null) === (before === null) && (told.after === null) === (after === null);
-
-/** What a proved commit calls its one change; null where only what happened counts. */
-function ownWord({ proved }: CommitInfo): string | null {
-  return proved === null || proved.action === "adopt" || proved.source === "push" ? null : proved.action;
-}
 
 /** For each path, the last commit of the step that removed it. @cost a walk over the step */
 async function removersOf(

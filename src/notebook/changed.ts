@@ -5,6 +5,7 @@
 import { changedFields, type NoteState } from "../domain/changed-fields.ts";
 import type { CommitInfo } from "../domain/event.ts";
 import type { BlobId, NoteId, NoteMetadata, RepoPath, Trust } from "../domain/note.ts";
+import { stemOf } from "../lib/slash-path.ts";
 import type { Via } from "./heads.ts";
 import type { Changed } from "./notebook.ts";
 
@@ -45,7 +46,7 @@ export function toChanged(what: Happening, { before, after, fields }: BeforeAfte
     commit: what.by.id,
     action: what.action,
     note_id: what.noteId,
-    title: note?.title ?? stem(what.path),
+    title: note?.title ?? stemOf(what.path),
     type: note?.type ?? "general",
     status: note?.status ?? "open",
     tags: note?.tags ?? [],
@@ -61,5 +62,3 @@ export function toChanged(what: Happening, { before, after, fields }: BeforeAfte
     at: what.by.at,
   };
 }
-
-const stem = (path: RepoPath) => path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/i, "");

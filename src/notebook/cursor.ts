@@ -2,7 +2,7 @@
  * Cursors: where a client is in the log, as text. Opaque to clients; a bare head id whenever that is enough.
  * Forms: `<commit>` after it; `<commit>@<n>` the place of move n, when the branch was at the commit before;
  * `…+<k>` with k events of the batch that follows; `<commit>..<place>+<k>` inside a squashed difference.
- * What they mean today is `locate.ts`.
+ * What they mean today is `log-reader.ts`.
  */
 import type { CommitId } from "../domain/note.ts";
 

@@ -87,11 +87,7 @@ export class Feed {
    * @param since as for `changes`; null for the head
    * @throws NotesError UNKNOWN_COMMIT with `data.resync_from`
    */
-  async subscribe(
-    listener: Listener,
-    filter: NoteFilter,
-    since: string | null | "now",
-  ): Promise<Subscription> {
+  async subscribe(listener: Listener, filter: NoteFilter, since: string | null): Promise<Subscription> {
     const start = since === null ? this.#log.end() : await this.#position(since);
     const ended = () => void this.#subscriptions.delete(subscription);
     const subscription: LogSubscription = new LogSubscription(

@@ -1,6 +1,6 @@
 /** Finding the note a caller names, or saying why there is none. */
 import { NotesError } from "../domain/errors.ts";
-import type { NoteMetadata } from "../domain/note.ts";
+import { isExpired, type NoteMetadata } from "../domain/note.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 
 /**
@@ -23,8 +23,4 @@ export function requireNote(
     `The note ${JSON.stringify(id)} ${why}. List or search to find the id of another.`,
     { note_id: id, ...(deletedIn === null ? {} : { deleted_in: deletedIn }) },
   );
-}
-
-export function isExpired(note: Pick<NoteMetadata, "expires_at">, nowMs: number): boolean {
-  return note.expires_at !== null && Date.parse(note.expires_at) <= nowMs;
 }

@@ -7,21 +7,21 @@ import { closeSync, fdatasync, ftruncateSync, openSync, readFileSync } from "nod
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
-import type { CommitId } from "../domain/note.ts";
+import { type CommitId, CommitIdText } from "../domain/note.ts";
 import type { Warn } from "../lib/bus.ts";
 import { orAbsent, writeAllSync, writeDurably } from "../lib/durable-file.ts";
+import { jsonOrNull } from "../lib/json-text.ts";
 import type { Move } from "./heads.ts";
 
-const Commit = z
-  .string()
-  .regex(/^[0-9a-f]{40}$/)
-  .transform((text) => text as CommitId); // the brand says what the pattern just checked
-
-const BaseLine = z.strictObject({ format: z.literal(1), n: z.number().int().min(0), to: Commit.nullable() });
+const BaseLine = z.strictObject({
+  format: z.literal(1),
+  n: z.number().int().min(0),
+  to: CommitIdText.nullable(),
+});
 const MoveLine = z.strictObject({
   n: z.number().int().min(1),
-  from: Commit.nullable(),
-  to: Commit,
+  from: CommitIdText.nullable(),
+  to: CommitIdText,
   kind: z.enum(["own", "other"]),
   via: z.enum(["live", "sync", "push"]),
   at: z.string(),
@@ -133,7 +133,7 @@ function parse(bytes: Buffer): Parsed {
   let lines = 0;
   let at = 0;
   for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, at)) {
-    const value = readJson(bytes.toString("utf8", at, end));
+    const value = jsonOrNull(bytes.toString("utf8", at, end));
     if (base === null) {
       const line = BaseLine.safeParse(value);
       if (!line.success) break;
@@ -157,12 +157,4 @@ function follows(base: Base, moves: Move[], move: Move): boolean {
     return true;
   }
   return move.n === (last?.n ?? base.n) + 1 && move.from === (last ? last.to : base.to);
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

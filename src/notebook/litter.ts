@@ -3,6 +3,7 @@
  * synchronisers make when they give up. By name alone, and only for files the branch doesn't hold. Names
  * that a person might choose (`x.bak.md`, `#1.md`) are notes: what is no note is not kept by anybody.
  */
+import { nameOf } from "../lib/slash-path.ts";
 
 /** `.#x.md` (Emacs), `._x.md` (macOS on foreign disks), `~$x.md` (office suites), `.~x.md`: gone in a moment. */
 const LITTER = /^(?:\.[#_~]|~\$)/;
@@ -18,8 +19,4 @@ export function isLitter(path: string): boolean {
 /** Whether a new file is a synchroniser's copy of a conflict: reported to people, never committed by us. */
 export function isConflictedCopy(path: string): boolean {
   return CONFLICTED.test(nameOf(path));
-}
-
-function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -2,6 +2,7 @@
 import { keepsChanges } from "../domain/keeps-changes.ts";
 import { mergeNotes } from "../domain/merge.ts";
 import { readNoteFile } from "../domain/note-file.ts";
+import { stemOf } from "../lib/slash-path.ts";
 import type { NoteWords } from "./reconciler.ts";
 
 export function noteWords(types: ReadonlySet<string>): NoteWords {
@@ -12,7 +13,7 @@ export function noteWords(types: ReadonlySet<string>): NoteWords {
         const { id, title, type } = file.fields;
         return { id, title, type };
       }
-      return { id: null, title: path.slice(path.lastIndexOf("/") + 1), type: "general" };
+      return { id: null, title: stemOf(path), type: "general" };
     },
     merge(_path, base, ours, theirs) {
       const merge = mergeNotes(base, ours, theirs);

@@ -5,8 +5,7 @@
 import { join } from "node:path";
 import { NotesError } from "../domain/errors.ts";
 import type { Author } from "../domain/event.ts";
-import { parseAgentRef } from "../domain/identity.ts";
-import { blobIdOf } from "../domain/merge.ts";
+import { blobIdOf, parseAgentRef } from "../domain/identity.ts";
 import type { RepoPath } from "../domain/note.ts";
 import { isNotePath, parseRepoPath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
@@ -14,6 +13,7 @@ import type { NoteIndex } from "../index/note-index.ts";
 import { notesIndexJson } from "../index/notes-index-json.ts";
 import type { Warn } from "../lib/bus.ts";
 import type { Clock } from "../lib/clock.ts";
+import { folderOf } from "../lib/slash-path.ts";
 import type { NoteStore } from "../store/note-store.ts";
 import { Feed } from "./feed.ts";
 import { createFollower } from "./follow.ts";
@@ -238,8 +238,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         await stateWatch.look();
         await reconciler.onHeadMoved();
       },
-      folders: () =>
-        new Set(index.files().map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/"))))),
+      folders: () => new Set(index.files().map(({ path }) => folderOf(path))),
     },
     setWatching(status) {
       watching = status;

@@ -12,6 +12,7 @@ import { dayFolder, newNotePath, parseFolder } from "../domain/note-path.ts";
 import { type CurrentNote, currentNote, type Plan, plan } from "../domain/plan.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { NoteIndex } from "../index/note-index.ts";
+import { folderOf } from "../lib/slash-path.ts";
 import type { Draft, NoteStore } from "../store/note-store.ts";
 import { requireNote } from "./find-note.ts";
 import type { WriteOutcome } from "./notebook.ts";
@@ -135,7 +136,7 @@ function remember(deps: PlanningDeps, ahead: Ahead, planned: Plan, metadata: Not
     metadata,
   });
   if (planned.expected !== null) return;
-  const folder = path.slice(0, path.lastIndexOf("/"));
+  const folder = folderOf(path);
   ahead.added.set(folder, (ahead.added.get(folder) ?? 0) + 1);
 }
 

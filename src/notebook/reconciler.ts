@@ -46,16 +46,7 @@ export interface ReconcilerDeps {
 }
 
 /** Why a scan of everything: `start` trusts the files' times, the others only what was seen change. */
-export type ScanReason =
-  | "start"
-  | "interval"
-  | "head"
-  | "index"
-  | "watcher"
-  | "stall"
-  | "flood"
-  | "settle"
-  | "asked";
+export type ScanReason = "start" | "interval" | "head" | "index" | "watcher" | "stall" | "flood" | "asked";
 
 export interface Reconciler {
   /** Something may have happened at these files or folders. @returns when they were looked at */

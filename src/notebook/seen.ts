@@ -8,7 +8,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { principalKey } from "../domain/identity.ts";
-import type { CommitId } from "../domain/note.ts";
+import { type CommitId, CommitIdText } from "../domain/note.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { Warn } from "../lib/bus.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -18,11 +18,7 @@ const IDLE_MS = 30 * 60_000;
 const WRITE_DELAY_MS = 5_000;
 const MAX_NAMES = 32;
 
-const Head = z
-  .string()
-  .regex(/^[0-9a-f]{40}$/)
-  .transform((text) => text as CommitId) // the brand says what the pattern just checked
-  .nullable();
+const Head = CommitIdText.nullable();
 
 const Visit = z.object({
   /** At the caller's last request. */

@@ -2,8 +2,8 @@
  * `daemon.verify`: the index against one rebuilt from Git, blobs against their ids, working files against the
  * branch. Looks only; repairing is the reconciler's.
  */
-import { createHash } from "node:crypto";
 import { NotesError } from "../domain/errors.ts";
+import { blobIdOf } from "../domain/identity.ts";
 import type { BlobId, CommitId } from "../domain/note.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import type { DiskFile, NoteStore, TreeFile } from "../store/note-store.ts";
@@ -83,8 +83,7 @@ async function blobProblems(store: NoteStore, files: readonly TreeFile[]): Promi
 async function blobFault(store: NoteStore, blob: BlobId): Promise<Omit<VerifyProblem, "path"> | null> {
   try {
     const bytes = await store.readBlob(blob);
-    const hash = createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex");
-    return hash === blob
+    return blobIdOf(bytes) === blob
       ? null
       : { kind: "corrupt", detail: `blob ${blob} holds other bytes than it is named for` };
   } catch (error) {

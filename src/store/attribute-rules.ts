@@ -3,6 +3,7 @@
  * attribute of a path. Pure: files are read, and judged, in `attribute-check.ts`.
  * @see gitattributes(5)
  */
+import { nameOf } from "../lib/slash-path.ts";
 
 /** Where a rule stands, for messages. */
 export interface RuleSource {
@@ -39,7 +40,7 @@ function pattern(text: string): (path: string) => boolean {
   const anchored = text.includes("/");
   const expression = toExpression(bytesOf(text.replace(/^\//, "")));
   if (expression === null) return () => false;
-  return (path) => expression.test(bytesOf(anchored ? path : path.slice(path.lastIndexOf("/") + 1)));
+  return (path) => expression.test(bytesOf(anchored ? path : nameOf(path)));
 }
 
 /** Each step takes one construct; in order of precedence. Null: Git takes it for no match. */

@@ -5,9 +5,9 @@
  */
 import { NotesError } from "../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import { buildCommit } from "./commit-build.ts";
 import { diskBlob, type Look } from "./disk-look.ts";
-import { byPathBytes } from "./disk-scan.ts";
 import type { Draft, DraftOutcome, TreeChange } from "./note-store.ts";
 import { blobId, commitId, type ObjectId, type ObjectType } from "./object-id.ts";
 import { type PackBuilder, packBuilder } from "./pack-bytes.ts";
@@ -157,7 +157,7 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
       const after = bytes === null ? null : blobId(bytes);
       changed.set(path, { before, after, bytes, held: draft.origin === "disk" });
     }
-    changes.sort((a, b) => byPathBytes(a.path, b.path));
+    changes.sort((a, b) => byBytes(a.path, b.path));
     return { kind: "built", draft, id, raw, tree, parents, changes };
   }
 }

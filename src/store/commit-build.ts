@@ -1,14 +1,11 @@
 /** From a draft to a raw commit object: header, message, proof. One place, so that every store writes the same. */
-import { formatIdentity, formatMessage } from "../domain/commit-message.ts";
+import { COMMITTER, formatIdentity, formatMessage } from "../domain/commit-message.ts";
 import { signCommit } from "../domain/commit-proof.ts";
 import { NotesError } from "../domain/errors.ts";
-import type { Author } from "../domain/event.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import { repoPath } from "../domain/note-path.ts";
 import type { Draft } from "./note-store.ts";
 
-/** The committer of every commit of ours. */
-export const COMMITTER: Author = { name: "notesd", email: "notesd@notesd.invalid" };
 export const MAX_DRAFTS = 256;
 
 /**

@@ -4,9 +4,9 @@
  * note.json. These refs are local and never travel.
  */
 import { createHash } from "node:crypto";
+import { COMMITTER } from "../domain/commit-message.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
-import { COMMITTER } from "./commit-build.ts";
 import { parseHeader } from "./commit-header.ts";
 import type { GitLocks } from "./git-lock.ts";
 import { deleteLocalRef, writeLocalRef } from "./local-refs.ts";

@@ -11,11 +11,6 @@ import { slicer } from "./slicer.ts";
 import { asStorageError } from "./storage-error.ts";
 import type { PathFilter } from "./tree-diff.ts";
 
-/** Compare paths by their bytes, as Git sorts them. */
-export function byPathBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
-
 /**
  * Note paths below some folders, whatever kind of file lies there; links to folders are not entered.
  *

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync } from "no
 import { join } from "node:path";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
 import { orAbsent, writeDurably } from "../lib/durable-file.ts";
+import { jsonOrNull } from "../lib/json-text.ts";
 import type { FileSignature } from "./file-signature.ts";
 
 export interface IntentFile {
@@ -112,14 +113,8 @@ function names(home: string): string[] {
 }
 
 function parse(text: string | null): Intent | null {
-  if (text === null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    const whole = typeof value === "object" && value !== null && "format" in value && value.format === 1;
-    // Written by us, whole, under a name that only a rename of the finished file can give.
-    return whole ? (value as Intent) : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = text === null ? null : jsonOrNull(text);
+  const whole = typeof value === "object" && value !== null && "format" in value && value.format === 1;
+  // Written by us, whole, under a name that only a rename of the finished file can give.
+  return whole ? (value as Intent) : null;
 }

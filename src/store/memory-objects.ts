@@ -1,43 +1,36 @@
 /** Git objects in a Map, with ids as Git would give them; trees are patched by rewriting the folders on the way. */
-import { createHash } from "node:crypto";
 import { NotesError } from "../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
-
-type Kind = "blob" | "tree" | "commit";
+import { hashObject, type ObjectType } from "../lib/git-object.ts";
 
 interface TreeEntry {
   readonly mode: string;
   readonly id: string;
 }
 
-/** The id that Git gives an object: SHA-1 of `<kind> <length> NUL <content>`. */
-export function objectId(kind: Kind, content: Uint8Array): string {
-  return createHash("sha1").update(`${kind} ${content.length}\0`).update(content).digest("hex");
-}
-
 export class MemoryObjects {
-  readonly #objects = new Map<string, { kind: Kind; content: Uint8Array }>();
+  readonly #objects = new Map<string, { kind: ObjectType; content: Uint8Array }>();
   readonly emptyTree = this.put("tree", new Uint8Array());
 
-  put(kind: Kind, content: Uint8Array): string {
-    const id = objectId(kind, content);
+  put(kind: ObjectType, content: Uint8Array): string {
+    const id = hashObject(kind, content);
     this.#objects.set(id, { kind, content });
     return id;
   }
 
-  has(id: string, kind: Kind): boolean {
+  has(id: string, kind: ObjectType): boolean {
     return this.#objects.get(id)?.kind === kind;
   }
 
   /** @throws NotesError UNKNOWN_COMMIT no such object of that kind */
-  get(kind: Kind, id: string): Uint8Array {
+  get(kind: ObjectType, id: string): Uint8Array {
     const found = this.#objects.get(id);
     if (found?.kind === kind) return found.content;
     throw new NotesError("UNKNOWN_COMMIT", `The repository has no ${kind} ${id}.`, { [kind]: id });
   }
 
   /** Every object, in the order of writing. */
-  *all(): Generator<{ readonly id: string; readonly kind: Kind; readonly content: Uint8Array }> {
+  *all(): Generator<{ readonly id: string; readonly kind: ObjectType; readonly content: Uint8Array }> {
     for (const [id, object] of this.#objects) yield { id, ...object };
   }
 

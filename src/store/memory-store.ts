@@ -5,10 +5,11 @@
 import { parseCommit } from "../domain/commit-proof.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { Author, CommitEvents } from "../domain/event.ts";
+import { blobIdOf } from "../domain/identity.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
 import { buildCommit, checkDrafts } from "./commit-build.ts";
 import { createGitLog } from "./git-log.ts";
-import { MemoryObjects, objectId } from "./memory-objects.ts";
+import { MemoryObjects } from "./memory-objects.ts";
 import { MemoryWorkTree } from "./memory-work-tree.ts";
 import { noteFilter } from "./note-filter.ts";
 import type { Draft, DraftOutcome, FileWish, KeptConflict, NoteStore, RepoState } from "./note-store.ts";
@@ -213,7 +214,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 }
 
 function idOf(bytes: Uint8Array | null): BlobId | null {
-  return bytes === null ? null : (objectId("blob", bytes) as BlobId);
+  return bytes === null ? null : blobIdOf(bytes);
 }
 
 function toBytes(content: string | Uint8Array | null): Uint8Array | null {

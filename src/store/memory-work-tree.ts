@@ -1,12 +1,10 @@
 /** A working tree in a Map: what tests edit in place of a person, and the base table beside it. */
 import { isUtf8 } from "node:buffer";
+import { blobIdOf } from "../domain/identity.ts";
 import type { BlobId, RepoPath } from "../domain/note.ts";
-import { objectId } from "./memory-objects.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import type { DiskFile, WorkTree } from "./note-store.ts";
 import type { PathFilter } from "./tree-diff.ts";
-
-const blobOf = (bytes: Uint8Array) => objectId("blob", bytes) as BlobId;
-const byPath = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 export class MemoryWorkTree implements WorkTree {
   readonly root = "/memory";
@@ -31,7 +29,7 @@ export class MemoryWorkTree implements WorkTree {
 
   blob(path: RepoPath): BlobId | null {
     const file = this.#files.get(path);
-    return file === undefined ? null : blobOf(file.bytes);
+    return file === undefined ? null : blobIdOf(file.bytes);
   }
 
   /** The file's text, or null. */
@@ -51,19 +49,19 @@ export class MemoryWorkTree implements WorkTree {
   async scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]> {
     const all = () => [...this.#files.keys(), ...this.#base.keys()];
     const wanted = [...new Set(paths ?? all())].filter((path) => this.#notes.file(path));
-    return wanted.sort(byPath).map((path) => this.#look(path));
+    return wanted.sort(byBytes).map((path) => this.#look(path));
   }
 
   #look(path: RepoPath): DiskFile {
     const file = this.#files.get(path);
     if (file === undefined) return { kind: "absent", path };
     if (!isUtf8(file.bytes)) return { kind: "unfit", path, reason: "not UTF-8" };
-    return { kind: "file", path, blob: blobOf(file.bytes), mtimeMs: file.mtimeMs };
+    return { kind: "file", path, blob: blobIdOf(file.bytes), mtimeMs: file.mtimeMs };
   }
 
   async under(folder: string): Promise<RepoPath[]> {
     const inside = folder === "" || folder === "." ? "" : `${folder.replace(/\/$/, "")}/`;
-    return [...this.#files.keys()].filter((p) => p.startsWith(inside) && this.#notes.file(p)).sort(byPath);
+    return [...this.#files.keys()].filter((p) => p.startsWith(inside) && this.#notes.file(p)).sort(byBytes);
   }
 
   async read(path: RepoPath): Promise<Uint8Array | null> {

@@ -1,5 +1,5 @@
 /** Which tree entries are notes, from the roots: `domain/note-path.ts` decides, this asks it for folders too. */
-import { isNotePath } from "../domain/note-path.ts";
+import { isNotePath, mayHoldNotes } from "../domain/note-path.ts";
 import type { PathFilter } from "./tree-diff.ts";
 
 /**
@@ -9,7 +9,6 @@ import type { PathFilter } from "./tree-diff.ts";
 export function noteFilter(roots: readonly string[]): PathFilter {
   return {
     file: (path) => isNotePath(path, roots),
-    folder: (folder) =>
-      roots.some((root) => root.startsWith(`${folder}/`)) || isNotePath(`${folder}/x.md`, roots),
+    folder: (folder) => mayHoldNotes(folder, roots),
   };
 }

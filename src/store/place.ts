@@ -1,7 +1,7 @@
 /**
  * Puts a prepared file at its place, or takes a file away, without ever destroying bytes that a person saved:
  * the old file goes aside, the new one is linked in, and the old one's signature says whether somebody wrote
- * in between. Synchronous: it runs under Git's locks. Durability is `finish.ts`.
+ * in between. Synchronous: it runs under Git's locks. Durability is `settle.ts`.
  */
 import { mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -4,9 +4,10 @@
  * Invariants: the ref's rename is the commit point, before it nothing has happened, after it nothing is
  * reported as not committed; the Git index never lags an unlocked ref.
  */
+
+import { COMMITTER } from "../domain/commit-message.ts";
 import type { RepoPath } from "../domain/note.ts";
 import type { Chain } from "./build-chain.ts";
-import { COMMITTER } from "./commit-build.ts";
 import { lstatNow, signatureOf, signatureText } from "./file-signature.ts";
 import type { HeldLocks } from "./git-lock.ts";
 import type { Intents } from "./intents.ts";

@@ -5,6 +5,7 @@
  */
 import { NotesError } from "../domain/errors.ts";
 import type { BlobId, RepoPath } from "../domain/note.ts";
+import { folderOf, nameOf } from "../lib/slash-path.ts";
 import { hashObject, type ObjectId } from "./object-id.ts";
 import type { ObjectEdit } from "./pack-bytes.ts";
 import { isFolder, type TreeEntry, type TreeNode, treeNode } from "./tree-node.ts";
@@ -60,7 +61,6 @@ const depth = (folder: string) => (folder === "" ? 0 : folder.split("/").length)
 const deepestFirst = (a: string, b: string) => depth(b) - depth(a) || (a < b ? -1 : 1);
 const isRegular = (entry: TreeEntry) => entry.mode.startsWith("100");
 const raw = (text: string) => Buffer.from(text).toString("latin1");
-const parentOf = (folder: string) => folder.slice(0, Math.max(0, folder.lastIndexOf("/")));
 
 function refuse(path: string, why: string): NotesError {
   const text = Buffer.from(path, "latin1").toString("utf8");
@@ -101,7 +101,7 @@ export function treeChain(
 
   /** A folder above is always used later than those below it, so that it is never dropped before them. */
   const use = (folder: string) => {
-    for (let at = folder; ; at = parentOf(at)) {
+    for (let at = folder; ; at = folderOf(at)) {
       const one = loaded.get(at);
       if (one === undefined) throw new Error("a folder is loaded without the folder above it");
       loaded.delete(at);
@@ -119,9 +119,9 @@ export function treeChain(
     }
     let id = root;
     if (folder !== "") {
-      const parent = folderAt(parentOf(folder));
+      const parent = folderAt(folderOf(folder));
       if (parent === null || "blocked" in parent) return parent;
-      const entry = parent.node.get(folder.slice(folder.lastIndexOf("/") + 1));
+      const entry = parent.node.get(nameOf(folder));
       if (entry === null) return null;
       if (!isFolder(entry.mode)) return { blocked: folder };
       id = entry.id;
@@ -132,7 +132,7 @@ export function treeChain(
     return made;
   };
 
-  const split = (path: string) => ({ folder: parentOf(path), name: path.slice(path.lastIndexOf("/") + 1) });
+  const split = (path: string) => ({ folder: folderOf(path), name: nameOf(path) });
 
   const entryAt = (path: string): TreeEntry | null => {
     const { folder, name } = split(path);
@@ -142,7 +142,7 @@ export function treeChain(
 
   /** Mark a folder and everything above it as changed. */
   const touch = (folder: string) => {
-    for (let at = folder; ; at = parentOf(at)) {
+    for (let at = folder; ; at = folderOf(at)) {
       const one = loaded.get(at);
       if (one !== undefined) one.id = null;
       changed.add(at);
@@ -154,12 +154,12 @@ export function treeChain(
     const found = folderAt(folder);
     if (found !== null && "blocked" in found) throw refuse(found.blocked, "it is no folder");
     if (found !== null) return found;
-    const parent = demand(parentOf(folder));
+    const parent = demand(folderOf(folder));
     const made = fresh(null);
     keep(folder, made);
     use(folder);
     // The id is filled in by write; until then the entry only holds the place.
-    parent.node.put(folder.slice(folder.lastIndexOf("/") + 1), { mode: FOLDER, id: "0".repeat(40) });
+    parent.node.put(nameOf(folder), { mode: FOLDER, id: "0".repeat(40) });
     return made;
   };
 
@@ -246,7 +246,7 @@ export function treeChain(
         heldBytes += costOf(one.node) - one.cost;
         one.cost = costOf(one.node);
         if (folder === "") root = id;
-        else loaded.get(parentOf(folder))?.node.put(split(folder).name, { mode: FOLDER, id });
+        else loaded.get(folderOf(folder))?.node.put(split(folder).name, { mode: FOLDER, id });
       }
       changed.clear();
       trim();
@@ -262,6 +262,6 @@ function editOf({ node, base }: Loaded): Pick<WrittenTree, "edit"> {
 
 /** The id that a folder's loaded parent names for it. */
 function namedIn(loaded: ReadonlyMap<string, Loaded>, folder: string): ObjectId | null {
-  const entry = loaded.get(parentOf(folder))?.node.get(folder.slice(folder.lastIndexOf("/") + 1)) ?? null;
+  const entry = loaded.get(folderOf(folder))?.node.get(nameOf(folder)) ?? null;
   return entry !== null && isFolder(entry.mode) ? entry.id : null;
 }

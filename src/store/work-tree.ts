@@ -4,9 +4,10 @@
  */
 import { join } from "node:path";
 import type { BlobId, RepoPath } from "../domain/note.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import type { BaseTable } from "./base-table.ts";
 import { type Look, type LookRules, lookAt } from "./disk-look.ts";
-import { byPathBytes, notePathsBelow } from "./disk-scan.ts";
+import { notePathsBelow } from "./disk-scan.ts";
 import { signatureOf, signatureText } from "./file-signature.ts";
 import type { DiskFile, WorkTree } from "./note-store.ts";
 import { slicer } from "./slicer.ts";
@@ -65,7 +66,7 @@ export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkT
     for (const path of paths ?? table.paths()) if (notes.file(path)) wanted.add(path);
     const turn = slicer();
     const found: DiskFile[] = [];
-    for (const path of [...wanted].sort(byPathBytes)) {
+    for (const path of [...wanted].sort(byBytes)) {
       found.push(describe(path));
       const pause = turn();
       if (pause !== null) await pause;
@@ -80,7 +81,7 @@ export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkT
     bringForward,
     base: table.base,
     basePaths: table.paths,
-    under: async (folder) => [...(await notePathsBelow(root, [folder], notes))].sort(byPathBytes),
+    under: async (folder) => [...(await notePathsBelow(root, [folder], notes))].sort(byBytes),
     async read(path) {
       try {
         const found = lookAt(rules, path, null);

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { conflictMarkers } from "../../src/domain/conflict-markers.ts";
 import { readFrontMatter } from "../../src/domain/front-matter.ts";
-import { blobIdOf, mergeNotes, mergeVirtualBase } from "../../src/domain/merge.ts";
+import { blobIdOf } from "../../src/domain/identity.ts";
+import { mergeNotes, mergeVirtualBase } from "../../src/domain/merge.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 function merge(base: string | null, ours: string, theirs: string) {

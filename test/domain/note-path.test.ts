@@ -4,8 +4,8 @@ import type { NoteId, RepoPath } from "../../src/domain/note.ts";
 import {
   dayFolder,
   escapeSegment,
-  isConflictedCopy,
   isNotePath,
+  mayHoldNotes,
   memoryPath,
   newNotePath,
   parseFolder,
@@ -48,6 +48,7 @@ test("notes are Markdown files under the roots, not hidden and no litter of edit
     "notes/x/y/z.md",
     "memory/workspace/k.md",
     "notes/a (conflicted copy).md",
+    "notes/#1.md",
   ]) {
     expect(isNotePath(path, roots)).toBe(true);
   }
@@ -60,15 +61,15 @@ test("notes are Markdown files under the roots, not hidden and no litter of edit
   expect(isNotePath(".notes/a.md", [".notes"])).toBe(true);
 });
 
-test("second versions kept by sync tools are recognised", () => {
-  for (const name of [
-    "x (conflicted copy).md",
-    "x (Ann's conflicted copy 2026-11-30).md",
-    "x.sync-conflict-20261130-101500-ABC.md",
-  ]) {
-    expect(isConflictedCopy(`notes/${name}`)).toBe(true);
+test("folders that hold notes are those under the roots and those that lead to one", () => {
+  for (const folder of ["", "notes", "notes/x/y", "memory", "a", "a/b", "a/b/c", ".wiki", ".wiki/x"]) {
+    expect(mayHoldNotes(folder, ["notes", "memory", "a/b", ".wiki"]), folder).toBe(true);
   }
-  expect(isConflictedCopy("notes/conflicted copy.md")).toBe(false);
+  for (const folder of ["src", "notesx", "a/x", "notes/.trash", "notes/node_modules/p", ".git", ".wiki/.x"]) {
+    expect(mayHoldNotes(folder, ["notes", "memory", "a/b", ".wiki"]), folder).toBe(false);
+  }
+  expect(["", "src", "src/deep"].every((folder) => mayHoldNotes(folder, ["."]))).toBe(true);
+  expect([".git", "src/.x", "node_modules"].some((folder) => mayHoldNotes(folder, ["."]))).toBe(false);
 });
 
 test("the folder of a new note lies inside a root", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Change } from "../../src/domain/change.ts";
-import { blobIdOf } from "../../src/domain/merge.ts";
+import { blobIdOf } from "../../src/domain/identity.ts";
 import { NOTE_TYPES, type NoteId, type RepoPath } from "../../src/domain/note.ts";
 import { readNoteFile } from "../../src/domain/note-file.ts";
 import { type CurrentNote, type PlanContext, plan } from "../../src/domain/plan.ts";

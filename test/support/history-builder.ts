@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import type { CommitEvents, CommitInfo, NoteEvent, Proved, ReadBlob } from "../../src/domain/event.ts";
 import type { BlobId, CommitId, RepoPath } from "../../src/domain/note.ts";
+import { blobOf } from "./drafts.ts";
 
 /** Path to text. */
 export type Tree = Readonly<Record<string, string>>;
@@ -41,11 +42,6 @@ export const provedAs = (made: Partial<Proved>): Proved => ({
   requestHash: null,
   ...made,
 });
-
-export function blobId(text: string): BlobId {
-  const bytes = Buffer.from(text);
-  return createHash("sha1").update(`blob ${bytes.length}\0`).update(bytes).digest("hex") as BlobId;
-}
 
 export class HistoryBuilder {
   readonly #made = new Map<CommitId, Made>();
@@ -153,7 +149,7 @@ export class HistoryBuilder {
   }
 
   #keep(text: string): BlobId {
-    const id = blobId(text);
+    const id = blobOf(text);
     this.#blobs.set(id, Buffer.from(text));
     return id;
   }
@@ -166,7 +162,7 @@ interface Changed {
   readonly by: CommitId;
 }
 
-const EMPTY_BLOB = blobId("");
+const EMPTY_BLOB = blobOf("");
 
 function eventOf(
   commit: CommitInfo,

@@ -1,8 +1,8 @@
 /** A parser for tests of the fold: `key: value` lines between `---`, nothing of YAML. `!` as first byte can't be read. */
 import { agentIdOf, parseNoteId } from "../../src/domain/identity.ts";
 import type { RepoPath } from "../../src/domain/note.ts";
-import { stemOf } from "../../src/index/metadata.ts";
 import type { ParsedFile } from "../../src/index/parsed-file.ts";
+import { stemOf } from "../../src/lib/slash-path.ts";
 
 export function plainParse(path: RepoPath, bytes: Uint8Array): ParsedFile {
   const text = Buffer.from(bytes).toString();
