@@ -106,6 +106,22 @@ test("killed with -9 and started again: the same notes, and status tells that no
   expect(JSON.parse((await run("list", "--repo", repo, "--json")).out).total).toBe(1);
 });
 
+test("npm start's own line ends with the shell that npm signals, and leaves no daemon behind", async () => {
+  await run("init", repo);
+  const { scripts } = JSON.parse(readFileSync(join(BIN, "../../../package.json"), "utf8"));
+  const child = spawn("sh", ["-c", `${scripts.start} --repo ${repo} --port 0`], {
+    cwd: join(BIN, "../../.."),
+    env: env(),
+    stdio: "ignore",
+  });
+  const exited = new Promise<number | null>((done) => child.once("exit", done));
+  await until("daemon.json", () => existsSync(join(repo, ".git/notesd/daemon.json")));
+  expect(daemonFile().pid).toBe(child.pid);
+  child.kill("SIGTERM");
+  expect(await exited).toBe(0);
+  expect(existsSync(join(repo, ".git/notesd/daemon.json"))).toBe(false);
+});
+
 test("npm start's way: notes.config.json beside the program names the repository", async () => {
   writeFileSync(join(top, "notes.config.json"), '{"repo": "notes", "port": 0}');
   expect((await run("init", "notes")).code).toBe(0);
@@ -113,6 +129,10 @@ test("npm start's way: notes.config.json beside the program names the repository
   // The daemon that the command started took the port from the same file.
   expect(daemonFile().port).toBeGreaterThan(6699);
   expect((await run("config", "set", "reconcile.quiet_ms", "500")).code).toBe(0);
+  expect((await run("config", "set", "durability", "relaxed")).code).toBe(0);
+  expect((await run("config", "set", "durability", "null")).code).toBe(0);
+  expect((await run("config", "get", "durability")).code).toBe(4);
+  expect((await run("config", "get", "durabilty")).err).toMatch(/no setting; did you mean durability\?/);
   expect((await run("config", "set", "reconcile.quiet", "500")).err).toMatch(
     /did you mean reconcile.quiet_ms/,
   );
