@@ -17,7 +17,7 @@ export interface Io {
   readonly ask: ((question: string) => Promise<boolean>) | null;
   /** Whether results may be coloured. */
   readonly colour: boolean;
-  /** Width of the terminal, in columns. */
+  /** Width of the terminal, in columns; Infinity where nothing needs to be cut: a pipe, a file. */
   readonly columns: number;
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Method, ResultOf } from "../../client/client.ts";
 import type { Io } from "./host.ts";
-import { minute, plain, short, styled, table } from "./text-table.ts";
+import { counted, minute, plain, short, styled, table } from "./text-table.ts";
 
 type Shown = Pick<Io, "colour" | "columns">;
 type Views = { readonly [M in Method]?: (result: ResultOf<M>, io: Shown) => string };
@@ -20,18 +20,7 @@ const VIEWS: Views = {
   "notes.delete": (gone, io) =>
     `${styled(io, "yellow", "deleted")} ${gone.note_id}  ${plain(gone.title ?? "")}  (commit ${commit(gone.commit)})\n`,
   "notes.read": read,
-  "notes.list": ({ notes, total, next_cursor }, io) =>
-    table(
-      io,
-      ["note", "type", "status", "updated", "title"],
-      notes.map((note) => [
-        note.note_id,
-        note.type,
-        note.status,
-        minute(note.updated_at),
-        titled(note.title, note.tags, io),
-      ]),
-    ) + footer(io, notes.length, total, next_cursor),
+  "notes.list": list,
   "notes.search": ({ results, total }, io) =>
     results
       .map(
@@ -41,7 +30,7 @@ const VIEWS: Views = {
       )
       .join("") + footer(io, results.length, total, null),
   "notes.summary": (summary, io) =>
-    `${summary.total_notes} notes\n` +
+    `${counted(summary.total_notes, "note")}\n` +
     counts(io, "type", summary.type_distribution) +
     counts(io, "status", summary.by_status) +
     counts(io, "scope", summary.by_scope) +
@@ -53,7 +42,7 @@ const VIEWS: Views = {
       .map(
         (entry) =>
           `${styled(io, "cyan", commit(entry.commit))} ${minute(entry.at)}  ${entry.action}(${entry.type ?? "-"}) ` +
-          `${plain(entry.title)}  ${styled(io, "dim", `${entry.agent_name ?? entry.source}  ${entry.note_id}`)}\n` +
+          `${plain(entry.title)}  ${styled(io, "dim", `${entry.agent_name ?? entry.trust}  ${entry.note_id}`)}\n` +
           [entry.reason, entry.changes].map((text) => (text ? `    ${plain(text)}\n` : "")).join(""),
       )
       .join("") + footer(io, entries.length, null, next_cursor),
@@ -66,8 +55,8 @@ const VIEWS: Views = {
       conflicts.map((one) => [
         one.note_id,
         minute(one.since),
-        one.ours === null ? "removed" : `${one.ours.split("\n").length} lines`,
-        `${one.theirs.split("\n").length} lines`,
+        one.ours === null ? "removed" : counted(one.ours.split("\n").length, "line"),
+        counted(one.theirs.split("\n").length, "line"),
       ]),
     ) || "no conflicts\n",
   "daemon.verify": ({ digest, equal, problems }, io) =>
@@ -90,7 +79,7 @@ export function show(method: string, result: unknown, io: Shown): string {
 
 /** One change as a line, for `watch` and `changes`. */
 export function changeLine(change: ResultOf<"notes.changes">["changes"][number], io: Shown): string {
-  const who = change.agent_name ?? change.source;
+  const who = change.agent_name ?? change.trust;
   return (
     `${minute(change.at)}  ${styled(io, "cyan", change.action)}(${change.type}) ${plain(change.title)}  ` +
     `${styled(io, "dim", `${who}  ${change.note_id}`)}${change.reason ? `  ${plain(change.reason)}` : ""}\n`
@@ -125,8 +114,26 @@ function read(
   );
 }
 
-const titled = (title: string, tags: readonly string[], io: Shown) =>
-  short([title, ...tags.map((tag) => `#${tag}`)].join(" "), Math.max(24, io.columns - 72));
+const TITLE_LEAST_COLUMNS = 24;
+
+/** As many columns as leave room for the title; ids are kept whole, for they are copied. */
+function list({ notes, total, next_cursor }: ResultOf<"notes.list">, io: Shown): string {
+  const rows = notes.map((note) => [note.note_id, note.status, note.type, minute(note.updated_at)]);
+  const head = ["note", "status", "type", "updated"];
+  const widths = head.map((word, at) => Math.max(word.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const roomFor = (columns: number) =>
+    io.columns - widths.slice(0, columns).reduce((sum, width) => sum + width + 2, 0);
+  let columns = head.length;
+  while (columns > 1 && roomFor(columns) < TITLE_LEAST_COLUMNS) columns -= 1;
+  const room = Math.max(10, roomFor(columns));
+  const titled = notes.map(({ title, tags }, at) => [
+    ...(rows[at] ?? []).slice(0, columns),
+    short(plain([title, ...tags.map((tag) => `#${tag}`)].join(" ")), room),
+  ]);
+  return (
+    table(io, [...head.slice(0, columns), "title"], titled) + footer(io, notes.length, total, next_cursor)
+  );
+}
 
 function counts(io: Shown, name: string, of: Readonly<Record<string, number>>): string {
   const words = Object.entries(of).map(([word, count]) => `${plain(word)} ${count}`);

@@ -7,7 +7,7 @@ export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 /** Text in a style where the terminal has colours. */
 export const styled = (io: Pick<Io, "colour">, style: Style, text: string): string =>
-  io.colour ? styleText(style, text, { validateStream: false }) : text;
+  io.colour && text !== "" ? styleText(style, text, { validateStream: false }) : text;
 
 /** A note's text may hold escape sequences that move the cursor or rename the window: none reaches a terminal. */
 export const plain = (text: string): string =>
@@ -51,11 +51,27 @@ export function table(
     .join("\n")}\n`;
 }
 
-/** Cut to a number of characters, with an ellipsis. */
+/** Cut to a number of columns, with an ellipsis. */
 export function short(text: string, most: number): string {
   const characters = [...text];
-  return characters.length > most ? `${characters.slice(0, most - 1).join("")}…` : text;
+  const widths = characters.map(width);
+  if (widths.reduce((sum, one) => sum + one, 0) <= most) return text;
+  let kept = 0;
+  for (let left = most - 1; kept < characters.length; kept += 1) {
+    left -= widths[kept] ?? 0;
+    if (left < 0) break;
+  }
+  return `${characters.slice(0, kept).join("")}…`;
 }
+
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+/** Columns that one character takes. */
+const width = (character: string): number =>
+  /^[\p{M}\p{Cf}]$/u.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
+
+/** `1 note`, `2 notes`. */
+export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
 /** `2026-11-30 10:15` of an ISO time. */
 export const minute = (iso: string): string => iso.slice(0, 16).replace("T", " ");
