@@ -11,7 +11,7 @@ import { runningDaemons } from "./daemon-list.ts";
 import { logFile, startDetached, stopDaemon } from "./detached.ts";
 import { openIdentities } from "./identities.ts";
 import { program } from "./program-file.ts";
-import { CONFIG_FILE, settingFromText } from "./read-settings.ts";
+import { CONFIG_FILE, checkSettingName, settingFromText } from "./read-settings.ts";
 import { resolvePlace, resolveSettings, type Surroundings } from "./resolve.ts";
 
 /** The host over this process's own environment and streams. */
@@ -63,11 +63,13 @@ export function createCliHost(): CliHost {
     logFile,
     identities: (place) => openIdentities(`${place.gitDir}/notesd`, Date.now),
     async getConfig(flags, key) {
+      if (key !== null) checkSettingName(key);
       const { settings } = await resolveSettings(flags, around);
       return key === null ? settings : at(settings, key.split("."));
     },
     async setConfig(place, key, text) {
-      const value = settingFromText(key, text);
+      checkSettingName(key);
+      const value = text === "null" ? undefined : settingFromText(key, text);
       await changeConfig(place, (now) => withValue(now, key.split("."), value));
     },
     async hook(name) {
@@ -139,6 +141,6 @@ function processIo(): Io {
     },
     ask: stdin.isTTY && stderr.isTTY ? ask : null,
     colour: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
-    columns: stdout.columns ?? 100,
+    columns: stdout.columns ?? Number.POSITIVE_INFINITY,
   };
 }

@@ -10,7 +10,7 @@ import { appendFile, chmod, mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { COMMITTER } from "../domain/commit-message.ts";
 import { ProcessError } from "../domain/process-error.ts";
-import { writeDurably } from "../lib/durable-file.ts";
+import { errnoOf, writeDurably } from "../lib/durable-file.ts";
 import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
 import { type GitPlace, gitPlaceAt } from "../lib/git-dir.ts";
 import { createRepository } from "../store/create-repository.ts";
@@ -105,7 +105,10 @@ async function checkBefore(
 }
 
 async function make(wish: InitWish, roots: readonly string[]): Promise<GitPlace> {
-  await mkdir(wish.dir, { recursive: true });
+  await mkdir(wish.dir, { recursive: true }).catch((error: unknown) => {
+    if (!["EEXIST", "ENOTDIR"].includes(errnoOf(error) ?? "")) throw error;
+    throw new ProcessError("USAGE", `${wish.dir} is a file, or lies below one. Name a folder.`, error);
+  });
   const author = await personOf(null, wish.env);
   const ownAttributes = await stat(join(wish.dir, ".gitattributes")).catch(() => null);
   await createRepository({

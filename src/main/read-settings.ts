@@ -45,6 +45,20 @@ function say(issue: z.core.$ZodIssue): string {
     .join(" ");
 }
 
+/** @throws ProcessError USAGE a name that is no setting's */
+export function checkSettingName(key: string): void {
+  const path = key.split(".");
+  for (const [at, part] of path.entries()) {
+    const names = namesAt(path.slice(0, at));
+    if (names.length > 0 && !names.includes(part)) {
+      throw new ProcessError(
+        "USAGE",
+        say({ code: "unrecognized_keys", keys: [part], path: path.slice(0, at), message: "" }),
+      );
+    }
+  }
+}
+
 /** The names that a group of settings has. */
 function namesAt(path: readonly PropertyKey[]): readonly string[] {
   let schema: unknown = Settings;

@@ -37,6 +37,13 @@ export async function serve(
   return 0;
 }
 
+/** A log line as a person at a terminal reads it; the file and a pipe get the JSON. */
+export function readable(line: string): string {
+  const { at, level, message, ...fields }: Record<string, unknown> = JSON.parse(line);
+  const about = Object.entries(fields).map(([key, value]) => `${key}=${String(value)}`);
+  return `${[String(at).slice(11, 19), level, message, ...about].join(" ")}\n`;
+}
+
 function signal(): Promise<string> {
   return new Promise((resolve) => {
     for (const name of SIGNALS) process.on(name, () => resolve(name));
@@ -57,7 +64,7 @@ function isLog(file: string): boolean {
 /** Lines go to standard error and to the repository's log; once only where the two are one file. */
 function logWriter(file: string, ownLog: boolean, say: (text: string) => void): (line: string) => void {
   return (line) => {
-    say(line);
+    say(process.stderr.isTTY ? readable(line) : line);
     if (ownLog) return;
     try {
       appendFileSync(file, line, { mode: 0o600 });

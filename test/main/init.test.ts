@@ -161,3 +161,13 @@ test("a repository of Markdown alone is adopted as it is", async () => {
   git(repo, "add", ".");
   expect(await initPlace({ dir: null, cwd: repo, here: false, ask: null })).toBe(repo);
 });
+
+test("a file, or a folder below one, is no place for a repository", async () => {
+  await writeFile(join(top, "file"), "x");
+  for (const dir of [join(top, "file"), join(top, "file/below")]) {
+    await expect(run({ dir })).rejects.toMatchObject({
+      exit: 2,
+      message: expect.stringMatching(/is a file/),
+    });
+  }
+});

@@ -20,7 +20,7 @@ export function addConfigCommands(program: Command, host: CliHost): void {
       host.io.out(`${text}\n`);
     });
   const set = withArgument(withRepository(config.command("set")), "key", "e.g. port or reconcile.quiet_ms");
-  withArgument(set, "value", "text, or JSON")
+  withArgument(set, "value", "text, or JSON; null takes the setting away")
     .summary("set one for this repository; a running daemon takes it at its next start")
     .action(async (key: string, value: string, options: Options) => {
       // From --params a value may be no text.

@@ -7,7 +7,7 @@ import { ProcessError } from "../../domain/process-error.ts";
 import type { CliHost } from "./host.ts";
 import { collect, flagsOf, type Options, port, withDaemon, withRepository } from "./shared-options.ts";
 import { show } from "./show.ts";
-import { minute, table } from "./text-table.ts";
+import { minute, plain, table } from "./text-table.ts";
 import { withClient } from "./with-client.ts";
 
 /** An exit code that a command decided itself. */
@@ -34,6 +34,14 @@ export function addDaemonCommands(program: Command, host: CliHost, outcome: Outc
       if (!options["detach"]) {
         outcome.code = await host.serve(flagsOf(options));
         return;
+      }
+      const place = await host.locate(flagsOf(options));
+      const first = await runningDaemon(place).catch(() => null);
+      if (first) {
+        throw new ProcessError(
+          "ALREADY_RUNNING",
+          `${place.root} is served already by process ${first.pid} at ${first.url}.`,
+        );
       }
       const daemon = await host.startDetached(flagsOf(options));
       if (options["json"]) json({ pid: daemon.pid, host: daemon.host, port: daemon.port, url: daemon.url });
@@ -116,20 +124,37 @@ export function addDaemonCommands(program: Command, host: CliHost, outcome: Outc
     });
 }
 
-/** `key: value` lines; lists by their length, with the first few. */
+/** `key: value` lines: short lists in the line, long ones with their first few; what is empty or zero is left out. */
 function statusText(status: unknown): string {
   if (typeof status !== "object" || status === null) return `${String(status)}\n`;
   return Object.entries(status)
-    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
     .map(([key, value]) => {
-      if (!Array.isArray(value))
-        return `${key}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}\n`;
-      const few = value
+      if (!Array.isArray(value)) {
+        const text = plainValue(value);
+        return text === "" ? "" : `${key}: ${text}\n`;
+      }
+      const rows = value.map(plainValue);
+      if (rows.length === 0) return "";
+      if (rows.join(", ").length <= 60) return `${key}: ${rows.join(", ")}\n`;
+      const more = rows.length > 10 ? `  and ${rows.length - 10} more\n` : "";
+      return `${key}:\n${rows
         .slice(0, 10)
-        .map((one) => `  ${typeof one === "string" ? one : JSON.stringify(one)}\n`);
-      return `${key}: ${value.length}\n${few.join("")}`;
+        .map((row) => `  ${row}\n`)
+        .join("")}${more}`;
     })
     .join("");
+}
+
+/** A value in words: an object as its members that say something. */
+function plainValue(value: unknown): string {
+  if (typeof value !== "object" || value === null) return value === null ? "" : plain(String(value));
+  return Object.entries(value)
+    .filter(([, member]) => member !== null && member !== 0)
+    .map(
+      ([key, member]) =>
+        `${key} ${typeof member === "object" ? JSON.stringify(member) : plain(String(member))}`,
+    )
+    .join(", ");
 }
 
 async function printLog(host: CliHost, file: string, follow: boolean): Promise<void> {

@@ -31,7 +31,11 @@ export function addInitCommand(program: Command, host: CliHost): void {
         remote: text("remote"),
       });
       if (options["json"]) return host.io.out(`${JSON.stringify(report)}\n`);
-      const done = report.again ? "is a note repository already" : report.made ? "was made" : "was adopted";
+      const done = report.again
+        ? "is a note repository already"
+        : report.made
+          ? "is a new note repository"
+          : "is now a note repository; what it held is as it was";
       const outside = report.markdown_outside_roots;
       host.io.out(
         `${styled(host.io, "bold", report.repo)} ${done} (branch ${report.branch}, roots ${report.roots.join(", ")}).\n${

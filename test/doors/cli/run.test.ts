@@ -229,6 +229,13 @@ test("no daemon: one is started, and its own exit code is ours; --no-start is ex
   expect(await run("list")).toBe(9);
 });
 
+test("a start beside a daemon that answers is exit 3 and names it, detached too", async () => {
+  await serve(() => ({ result: {} }));
+  expect(await run("start", "--detach")).toBe(3);
+  expect(err).toContain(`${repo} is served already by process 1 at ${daemon?.url}`);
+  expect(started).toEqual([]);
+});
+
 test("a name that is no agent's and a token that nobody knows are said to be so, not a missing daemon", async () => {
   const refused = { code: -32602, message: "no agent's name", data: { code: "INVALID_PARAMS" } };
   await serve(() => ({ error: refused }));
