@@ -41,3 +41,14 @@ test("the reference names every action and every setting, the document every met
   const document = JSON.parse(await readFile(join(top, "docs/openrpc.json"), "utf8"));
   expect(document.methods.map((method: { name: string }) => method.name)).toEqual([...registry.keys()]);
 });
+
+test("the reference shows what rows hold, results without members, notifications and settings without effect", async () => {
+  await generate(false, top);
+  const reference = await readFile(join(top, "docs/reference.md"), "utf8");
+  expect(reference).toMatch(/- `notes`: list of object\.\n {2}- `note_id`: string\./);
+  expect(reference).toMatch(/## session\.set[\s\S]*?\*\*Result\*\*\n\n`\{\}`/);
+  expect(reference).toMatch(/## Notifications[\s\S]*- `subscription_id`: string/);
+  expect(reference).toMatch(/\| `reconcile` \| `quiet_ms`: A hand edit/);
+  expect(reference).toMatch(/\| `embedder` \| Accepted; without effect/);
+  expect(reference).not.toContain("See the text above");
+});
