@@ -1,12 +1,10 @@
 /** `notes.read`: one note with its text, whole, in part, or as it was. */
 import { z } from "zod";
-import { NotesError } from "../domain/errors.ts";
-import { headings } from "../domain/markdown.ts";
 import { NoteMetadata } from "../domain/note.ts";
+import { findSection } from "../domain/section.ts";
 import { defineAction } from "./action.ts";
 import { cutJsonBytes, jsonBytes, RESULT_BYTES } from "./answer-size.ts";
 import { NoteIdInput } from "./inputs.ts";
-import { sectionOf } from "./section.ts";
 
 export const notesRead = defineAction({
   name: "notes.read",
@@ -38,9 +36,8 @@ export const notesRead = defineAction({
     const note = await context.notebook.read(params.note_id, context.caller, params.at);
     let text = note.content;
     if (params.heading !== undefined) {
-      const section = sectionOf(text, params.heading);
-      if (section === null) throw unknownHeading(params.heading, text);
-      text = section;
+      const { heading, end } = findSection(text, params.heading);
+      text = text.slice(heading.start, end);
     }
     const range = lineRange(text, params.offset ?? 0, params.limit ?? Number.POSITIVE_INFINITY);
     const sized = cutToLines(range.text, RESULT_BYTES - jsonBytes(note.metadata));
@@ -53,15 +50,6 @@ export const notesRead = defineAction({
     };
   },
 });
-
-function unknownHeading(heading: string, text: string): NotesError {
-  const message = `names no heading of this note: ${JSON.stringify(heading.slice(0, 80))}`;
-  const known = headings(text).map((found) => found.text.slice(0, 200));
-  return new NotesError("INVALID_PARAMS", `heading ${message}. data.headings lists those it has.`, {
-    issues: [{ path: "heading", message }],
-    headings: known.slice(0, 50),
-  });
-}
 
 /** Lines `offset..offset+limit` with their line ends; `cut` when lines follow them. */
 function lineRange(text: string, offset: number, limit: number): { text: string; cut: boolean } {

@@ -1,7 +1,7 @@
 /** Appending to a body: at its end, or at the end of one heading's section. Line ends follow the body's. */
-import { NotesError } from "./errors.ts";
-import { type Heading, headings } from "./markdown.ts";
+
 import { inStyleOf } from "./note-text.ts";
+import { findSection } from "./section.ts";
 
 /**
  * A body with text appended on lines of its own.
@@ -18,7 +18,7 @@ export function appendTo(
   const eol = inStyleOf(body, "\n", fileEol);
   const text = inStyleOf(body, content, fileEol);
   if (heading === null) return body + (body === "" || body.endsWith("\n") ? "" : eol) + text;
-  const { found, end } = findSection(body, heading);
+  const { heading: found, end } = findSection(body, heading);
   const last = lastTextEnd(body, found.end, end);
   const [before, after] = [body.slice(0, last), body.slice(last)];
   const ended = before.endsWith("\n") ? before : before + eol;
@@ -27,30 +27,6 @@ export function appendTo(
   if (after.trim() === "" && end === body.length) return ended + gap + text;
   const closed = text.endsWith("\n") ? text : text + eol;
   return ended + gap + closed + after.replace(/^\r?\n/, (blank) => (before.endsWith("\n") ? blank : ""));
-}
-
-function findSection(body: string, wanted: string): { readonly found: Heading; readonly end: number } {
-  const all = headings(body);
-  const [, marks = "", text = ""] = /^(?:(#{1,6})\s+)?(.*?)\s*$/s.exec(wanted.trim()) ?? [];
-  const fits = ({ level }: Heading) => marks === "" || level === marks.length;
-  const at = [
-    all.findIndex((heading) => heading.text === text && fits(heading)),
-    all.findIndex((heading) => heading.text.toLowerCase() === text.toLowerCase() && fits(heading)),
-  ].find((index) => index >= 0);
-  const found = at === undefined ? undefined : all[at];
-  if (at === undefined || found === undefined) {
-    const known = all.map((heading) => `${"#".repeat(heading.level)} ${heading.text}`);
-    const message = `there is no heading ${JSON.stringify(wanted)} in the note`;
-    const advice =
-      known.length === 0
-        ? "It has no headings; leave heading out."
-        : `It has: ${known.slice(0, 20).join(", ")}.`;
-    throw new NotesError("INVALID_PARAMS", `${message}. ${advice}`, {
-      issues: [{ path: "heading", message }],
-      headings: known.slice(0, 100),
-    });
-  }
-  return { found, end: all.slice(at + 1).find(({ level }) => level <= found.level)?.start ?? body.length };
 }
 
 /** Just after the last line of a stretch that isn't blank, its line end left out; its start when all are blank. */

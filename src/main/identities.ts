@@ -11,6 +11,7 @@ import { REVOKED } from "../client/discover.ts";
 import { NotesError } from "../domain/errors.ts";
 import { agentIdOf, foldAgentName, parseAgentName, parseAgentRef } from "../domain/identity.ts";
 import type { Agent, Person, Principal } from "../domain/principal.ts";
+import type { AgentToken, AgentWish, Identities as KeptIdentities } from "../doors/cli/host.ts";
 import { orAbsent, writeDurablySync } from "../lib/durable-file.ts";
 import {
   AgentsFile,
@@ -21,43 +22,12 @@ import {
   tokenHash,
 } from "./identity-files.ts";
 
-export interface AddedAgent {
-  readonly agent: string;
-  readonly agent_id: number;
-  /** Shown this once. */
-  readonly token: string;
-}
-
-export interface AgentRequest {
-  readonly name: string;
-  readonly mcp: boolean;
-  readonly readOnly: boolean;
-}
-
-export interface Identities {
+/** What the command line asks, and what the daemon asks beside it. */
+export interface Identities extends KeptIdentities {
   /** Who a token is; null for no one's. Changes by other processes are seen at once. @cost two stat calls */
   authenticate(token: string): Principal | null;
-  /**
-   * Make or find an agent and a further token of it. A revoked one comes back.
-   * @throws NotesError INVALID_PARAMS, CONFLICT (clash of ids)
-   */
-  addAgent(request: AgentRequest): AddedAgent;
   /** As `addAgent` for a use of the name alone. @throws NotesError FORBIDDEN the agent was revoked */
-  useAgent(request: AgentRequest): AddedAgent;
-  agents(): {
-    agent: string;
-    agent_id: number;
-    tokens: number;
-    read_only: boolean;
-    created_at: string | null;
-  }[];
-  /** Drop every token of an agent, by name or id. @throws NotesError NOT_FOUND */
-  revokeAgent(ref: string): { agent: string; agent_id: number };
-  /** @throws NotesError INVALID_PARAMS a name or address that would break a commit's header */
-  addPerson(person: { name: string; email: string }): { name: string; email: string; token: string };
-  persons(): { name: string; email: string; owner: boolean; tokens: number }[];
-  /** Drop every token of a person, by address or name. The owner's file token can't be revoked. */
-  revokePerson(ref: string): { name: string; email: string };
+  useAgent(wish: AgentWish): AgentToken;
   /** Make sure that the file `token` names the owner, who is `person` from now on. @returns its token */
   ownerToken(person: { name: string; email: string }): string;
 }
@@ -78,7 +48,7 @@ export function openIdentities(folder: string, now: () => number): Identities {
   const at = () => new Date(now()).toISOString();
   const byHash = hashTable(agentsFile, personsFile, readAgents, readPersons);
 
-  function addToken({ name: given, mcp, readOnly }: AgentRequest, revive: boolean): AddedAgent {
+  function addToken({ name: given, mcp, readOnly }: AgentWish, revive: boolean): AgentToken {
     const name = parseAgentName(given);
     const agentId = agentIdOf(name);
     const token = newToken();

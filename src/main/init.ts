@@ -10,6 +10,7 @@ import { appendFile, chmod, mkdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { COMMITTER } from "../domain/commit-message.ts";
 import { ProcessError } from "../domain/process-error.ts";
+import type { InitReport } from "../doors/cli/host.ts";
 import { errnoOf, writeDurably } from "../lib/durable-file.ts";
 import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
 import { type GitPlace, gitPlaceAt } from "../lib/git-dir.ts";
@@ -33,17 +34,6 @@ export interface InitWish {
   readonly remote: string | null;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: number;
-}
-
-export interface InitReport {
-  readonly repo: string;
-  readonly branch: string;
-  readonly roots: readonly string[];
-  /** True when there was no repository before. */
-  readonly made: boolean;
-  /** True when it was marked before: nothing but refreshing was done. */
-  readonly again: boolean;
-  readonly markdown_outside_roots: number;
 }
 
 const GIT_CONFIG = {

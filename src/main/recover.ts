@@ -1,10 +1,12 @@
 /** `notesd recover`: what a start does before it serves, under the same lock, without serving. */
+
+import type { Flags } from "../doors/cli/host.ts";
 import { openStore } from "./open-store.ts";
-import { type FlagSettings, resolveSettings, type Surroundings } from "./resolve.ts";
+import { resolveSettings, type Surroundings } from "./resolve.ts";
 import { takeLock } from "./take-lock.ts";
 
 /** @returns sentences about what was done; none when nothing was left to do */
-export async function recover(flags: FlagSettings, around: Surroundings): Promise<string[]> {
+export async function recover(flags: Flags, around: Surroundings): Promise<string[]> {
   const resolved = await resolveSettings(flags, around);
   const lock = await takeLock(resolved.place);
   try {

@@ -2,6 +2,7 @@
 import { dirname, join, resolve } from "node:path";
 import { findRepository, isMarked } from "../client/find-repository.ts";
 import { ProcessError } from "../domain/process-error.ts";
+import type { Flags } from "../doors/cli/host.ts";
 import { type GitPlace, gitPlacesAround } from "../lib/git-dir.ts";
 import { configFile } from "./config-file.ts";
 import {
@@ -15,14 +16,6 @@ import {
   withoutEffect,
 } from "./read-settings.ts";
 import type { Settings } from "./settings.ts";
-
-export interface FlagSettings {
-  readonly repo?: string;
-  readonly config?: string;
-  readonly host?: string;
-  readonly port?: number;
-  readonly roots?: readonly string[];
-}
 
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -41,13 +34,13 @@ interface Upper {
 }
 
 /** The repository that is meant. @throws ProcessError USAGE none, or settings that can't be read */
-export async function resolvePlace(flags: FlagSettings, around: Surroundings): Promise<GitPlace> {
+export async function resolvePlace(flags: Flags, around: Surroundings): Promise<GitPlace> {
   const { named } = await upperLayers(flags, around);
   return findRepository(named, around.cwd);
 }
 
 /** The repository and every setting that holds for it. @throws ProcessError USAGE */
-export async function resolveSettings(flags: FlagSettings, around: Surroundings): Promise<Resolved> {
+export async function resolveSettings(flags: Flags, around: Surroundings): Promise<Resolved> {
   const { layers, named } = await upperLayers(flags, around);
   const place = await findRepository(named, around.cwd);
   const [flagLayer, environment, fileLayer] = layers;
@@ -62,7 +55,7 @@ export async function resolveSettings(flags: FlagSettings, around: Surroundings)
   return { place, settings };
 }
 
-async function upperLayers(flags: FlagSettings, around: Surroundings): Promise<Upper> {
+async function upperLayers(flags: Flags, around: Surroundings): Promise<Upper> {
   const { config, ...given } = flags;
   const flagLayer: Layer = { from: "flags", settings: parseSettings(given, "flags") };
   const environment = environmentSettings(around.env);

@@ -1,12 +1,13 @@
 /** `notesd start` in the foreground: a daemon from its start to the signal that ends it. */
 import { appendFileSync, fstatSync, statSync } from "node:fs";
 import { relative } from "node:path";
+import type { Flags } from "../doors/cli/host.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createLog } from "../lib/log.ts";
 import { startDaemon } from "./daemon.ts";
 import { logFile } from "./detached.ts";
 import { program } from "./program-file.ts";
-import { type FlagSettings, type Resolved, resolveSettings, type Surroundings } from "./resolve.ts";
+import { type Resolved, resolveSettings, type Surroundings } from "./resolve.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** Everything acknowledged is durable at any time, so a part that hangs may be left behind. */
@@ -14,7 +15,7 @@ const STOP_WITHIN_MS = 9_000;
 
 /** @returns the exit code, after a signal; @throws ProcessError what keeps it from starting */
 export async function serve(
-  flags: FlagSettings,
+  flags: Flags,
   around: Surroundings,
   say: (text: string) => void,
 ): Promise<number> {

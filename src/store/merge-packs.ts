@@ -7,7 +7,16 @@
 import { createHash } from "node:crypto";
 import { crc32 } from "node:zlib";
 import type { ObjectId } from "./object-id.ts";
-import { type FinishedPack, idxOf, type PackedAt } from "./pack-bytes.ts";
+import {
+  distanceBytes,
+  type FinishedPack,
+  idxOf,
+  OFS_DELTA,
+  PACK_HEADER_BYTES,
+  type PackedAt,
+  packHeader,
+} from "./pack-bytes.ts";
+import { readDistance } from "./pack-reader.ts";
 import { slicer } from "./slicer.ts";
 
 export interface PackFile {
@@ -15,7 +24,6 @@ export interface PackFile {
   readonly idx: Buffer;
 }
 
-const OFS_DELTA = 6;
 const CHECKSUM_BYTES = 20;
 
 interface SourceEntry {
@@ -49,22 +57,8 @@ function entryAt(pack: Buffer, id: ObjectId, offset: number, end: number): Sourc
   const head = pack.subarray(offset, at);
   if (type >= 1 && type <= 4) return { id, head, base: null, body: pack.subarray(at, end) };
   if (type !== OFS_DELTA) return null;
-  let byte = pack[at++] ?? 0;
-  let distance = byte & 0x7f;
-  while (byte & 0x80) {
-    byte = pack[at++] ?? 0;
-    distance = (distance + 1) * 128 + (byte & 0x7f);
-  }
+  const distance = readDistance(() => pack[at++] ?? 0);
   return { id, head, base: offset - distance, body: pack.subarray(at, end) };
-}
-
-function distanceBytes(distance: number): Buffer {
-  const out = [distance & 127];
-  for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128)) {
-    rest -= 1;
-    out.unshift(128 | (rest & 127));
-  }
-  return Buffer.from(out);
 }
 
 /** A pack under construction. */
@@ -72,10 +66,10 @@ class Merged {
   readonly chunks: Buffer[] = [];
   readonly entries: PackedAt[] = [];
   readonly byId = new Map<ObjectId, number>();
-  #offset = 12;
+  #offset = PACK_HEADER_BYTES;
 
   add({ id, head, body }: SourceEntry, base: number | null): number {
-    const distance = base === null ? Buffer.alloc(0) : distanceBytes(this.#offset - base);
+    const distance = Buffer.from(base === null ? [] : distanceBytes(this.#offset - base));
     const offset = this.#offset;
     this.chunks.push(head, distance, body);
     this.entries.push({ id, offset, crc: crc32(body, crc32(distance, crc32(head))) });
@@ -112,10 +106,7 @@ export async function mergePacks(files: readonly PackFile[]): Promise<FinishedPa
 }
 
 async function finish({ chunks, entries }: Merged, turn: () => Promise<void> | null): Promise<FinishedPack> {
-  const header = Buffer.alloc(12);
-  header.write("PACK", "latin1");
-  header.writeUInt32BE(2, 4);
-  header.writeUInt32BE(entries.length, 8);
+  const header = packHeader(entries.length);
   const sha = createHash("sha1").update(header);
   for (const chunk of chunks) {
     sha.update(chunk);

@@ -46,8 +46,18 @@ export interface PackBuilder {
   finish(): FinishedPack;
 }
 
+/** How a pack begins, before its first entry. */
+export function packHeader(objects: number): Buffer {
+  const header = Buffer.alloc(PACK_HEADER_BYTES);
+  header.write("PACK", "latin1");
+  header.writeUInt32BE(2, 4);
+  header.writeUInt32BE(objects, 8);
+  return header;
+}
+
 const TYPE_NUMBER = { commit: 1, tree: 2, blob: 3 } as const;
-const OFS_DELTA = 6;
+export const PACK_HEADER_BYTES = 12;
+export const OFS_DELTA = 6;
 /** Git's own default depth is 50; a reader unpacks the whole chain. */
 const MAX_DEPTH = 40;
 const MIN_DELTA_BYTES = 200;
@@ -63,7 +73,8 @@ function entryHeader(type: number, length: number): number[] {
   }
 }
 
-function distance(bytes: number): number[] {
+/** How far back the base of an offset delta lies, as the pack writes it. */
+export function distanceBytes(bytes: number): number[] {
   const out = [bytes & 127];
   for (let rest = bytes >>> 7; rest > 0; rest >>>= 7) out.unshift(128 | (--rest & 127));
   return out;
@@ -174,10 +185,10 @@ export function idxOf(entries: readonly PackedAt[], packChecksum: Buffer): Buffe
 
 /** An empty pack. @cost memory: the compressed bytes; keep a group under 2 GiB (256 writes of ≤ 1 MiB are) */
 export function packBuilder(): PackBuilder {
-  const chunks: Uint8Array[] = [Buffer.alloc(12)];
+  const chunks: Uint8Array[] = [Buffer.alloc(PACK_HEADER_BYTES)];
   const entries: Entry[] = [];
   const byId = new Map<ObjectId, Entry>();
-  let offset = 12;
+  let offset = PACK_HEADER_BYTES;
 
   const push = (id: ObjectId, head: number[], content: Uint8Array, depth: number) => {
     const header = Buffer.from(head);
@@ -203,7 +214,7 @@ export function packBuilder(): PackBuilder {
         return;
       }
       const delta = editDelta(edit);
-      const head = [...entryHeader(OFS_DELTA, delta.length), ...distance(offset - base.offset)];
+      const head = [...entryHeader(OFS_DELTA, delta.length), ...distanceBytes(offset - base.offset)];
       push(id, head, delta, base.depth + 1);
     },
     has: (id) => byId.has(id),
@@ -211,11 +222,7 @@ export function packBuilder(): PackBuilder {
       return entries.length;
     },
     finish() {
-      const header = Buffer.alloc(12);
-      header.write("PACK", "latin1");
-      header.writeUInt32BE(2, 4);
-      header.writeUInt32BE(entries.length, 8);
-      chunks[0] = header;
+      chunks[0] = packHeader(entries.length);
       const body = Buffer.concat(chunks);
       const checksum = hash("sha1", body, "buffer");
       const pack = Buffer.concat([body, checksum]);

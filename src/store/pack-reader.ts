@@ -8,6 +8,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import { inflateSync } from "node:zlib";
 import { type ByteCache, byteCache } from "../lib/byte-cache.ts";
 import type { ObjectId } from "./object-id.ts";
+import { OFS_DELTA } from "./pack-bytes.ts";
 
 export interface RawObject {
   readonly type: string;
@@ -30,7 +31,6 @@ export type DeltaBases = ByteCache<string, RawObject>;
 export const deltaBases = (maxBytes = 16 << 20): DeltaBases => byteCache(maxBytes);
 
 const TYPES: Readonly<Record<number, string>> = { 1: "commit", 2: "tree", 3: "blob", 4: "tag" };
-const OFS_DELTA = 6;
 const REF_DELTA = 7;
 const WINDOW_BYTES = 32 << 10;
 /** A pack over this keeps its file open; smaller ones are many and are opened for each read. */
@@ -203,7 +203,7 @@ export function openPack(path: string, bases: DeltaBases): PackReader {
     }
     const type = TYPES[kind];
     if (type !== undefined) return { type, bytes: inflate(offset + used, size) };
-    const baseAt = kind === OFS_DELTA ? offset - distance(next) : offsetOfBase(kind, head, used);
+    const baseAt = kind === OFS_DELTA ? offset - readDistance(next) : offsetOfBase(kind, head, used);
     if (kind === REF_DELTA) used += 20;
     const base = baseOf(baseAt);
     return { type: base.type, bytes: applyDelta(base.bytes, inflate(offset + used, size)) };
@@ -247,7 +247,8 @@ export function openPack(path: string, bases: DeltaBases): PackReader {
   };
 }
 
-function distance(next: () => number): number {
+/** The distance that `distanceBytes` wrote. */
+export function readDistance(next: () => number): number {
   let byte = next();
   let value = byte & 127;
   while (byte & 128) {

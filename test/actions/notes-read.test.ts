@@ -29,9 +29,10 @@ test("a heading gives its section up to the next of its level, and code fences h
   const { read, fails } = await noteOf("# A\na\n## B\nb\n```\n# no\n```\n### C\nc\n## D ##\nd\n# E\n");
   expect(await read({ heading: "B" })).toMatchObject({ content: "## B\nb\n```\n# no\n```\n### C\nc\n" });
   expect(await read({ heading: "## D" })).toMatchObject({ content: "## D ##\nd\n" });
+  expect(await read({ heading: "e" })).toMatchObject({ content: "# E\n" });
   expect(await fails({ heading: "no" })).toMatchObject({
     code: "INVALID_PARAMS",
-    data: { issues: [{ path: "heading" }], headings: ["A", "B", "C", "D", "E"] },
+    data: { issues: [{ path: "heading" }], headings: ["# A", "## B", "### C", "## D", "# E"] },
   });
 });
 

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type FlagSettings, resolvePlace, resolveSettings } from "../../src/main/resolve.ts";
+import type { Flags } from "../../src/doors/cli/host.ts";
+import { resolvePlace, resolveSettings } from "../../src/main/resolve.ts";
 
 let top: string;
 let warnings: string[];
@@ -25,9 +26,9 @@ const around = (cwd: string, env: Record<string, string> = {}) => ({
   env,
   warn: (text: string) => void warnings.push(text),
 });
-const settings = async (flags: FlagSettings, cwd: string, env?: Record<string, string>) =>
+const settings = async (flags: Flags, cwd: string, env?: Record<string, string>) =>
   (await resolveSettings(flags, around(cwd, env))).settings;
-const root = async (flags: FlagSettings, cwd: string, env?: Record<string, string>) =>
+const root = async (flags: Flags, cwd: string, env?: Record<string, string>) =>
   (await resolvePlace(flags, around(cwd, env))).root;
 const config = (dir: string, value: object) =>
   writeFile(join(dir, "notes.config.json"), JSON.stringify(value));

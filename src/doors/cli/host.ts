@@ -42,7 +42,9 @@ export interface InitReport {
   readonly repo: string;
   readonly branch: string;
   readonly roots: readonly string[];
+  /** True when there was no repository before. */
   readonly made: boolean;
+  /** True when it was marked before: nothing but refreshing was done. */
   readonly again: boolean;
   readonly markdown_outside_roots: number;
 }
@@ -57,11 +59,23 @@ export interface ListedDaemon {
 export interface AgentToken {
   readonly agent: string;
   readonly agent_id: number;
+  /** Shown this once. */
   readonly token: string;
 }
 
+export interface AgentWish {
+  readonly name: string;
+  readonly mcp: boolean;
+  readonly readOnly: boolean;
+}
+
+/** Who may call one repository, kept in its files. */
 export interface Identities {
-  addAgent(wish: { name: string; mcp: boolean; readOnly: boolean }): AgentToken;
+  /**
+   * Make or find an agent and a further token of it. A revoked one comes back.
+   * @throws NotesError INVALID_PARAMS, CONFLICT (clash of ids)
+   */
+  addAgent(wish: AgentWish): AgentToken;
   agents(): readonly {
     agent: string;
     agent_id: number;
@@ -69,9 +83,12 @@ export interface Identities {
     read_only: boolean;
     created_at: string | null;
   }[];
+  /** Drop every token of an agent, by name or id. @throws NotesError NOT_FOUND */
   revokeAgent(ref: string): { agent: string; agent_id: number };
+  /** @throws NotesError INVALID_PARAMS a name or address that would break a commit's header */
   addPerson(person: { name: string; email: string }): { name: string; email: string; token: string };
   persons(): readonly { name: string; email: string; owner: boolean; tokens: number }[];
+  /** Drop every token of a person, by address or name. The owner's file token can't be revoked. */
   revokePerson(ref: string): { name: string; email: string };
 }
 
