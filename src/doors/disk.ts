@@ -9,6 +9,8 @@ import type { ScanReason } from "../notebook/reconciler.ts";
 import { loopStall, type StallMeter } from "./loop-stall.ts";
 import { type WatchFolder, watchFolders } from "./watch-folders.ts";
 import { watchGit } from "./watch-git.ts";
+import { watchTree } from "./watch-tree.ts";
+import type { FolderWatcher } from "./watching.ts";
 
 const GATHER_MS = 50;
 const SCAN_EVERY_MS = 30_000;
@@ -16,6 +18,10 @@ const STALL_LOOK_EVERY_MS = 1000;
 const STALL_MS = 200;
 /** So many events in one moment are taken for a queue that overflowed. */
 const FLOOD_EVENTS = 1000;
+/** Up to here chokidar watches the tree. */
+const CHOKIDAR_MAX_NOTES = 5000;
+/** A tree goes back to chokidar when it shrank to this part of the limit. */
+const SHRUNK = 0.8;
 
 export interface DiskDeps {
   /** The working tree, absolute. */
@@ -26,8 +32,9 @@ export interface DiskDeps {
   /** Where notes lie, relative; `.` for the whole tree. */
   readonly roots: readonly string[];
   readonly clock: Clock;
-  /** Folders that hold notes, as the index knows. */
+  /** Folders that hold notes, and how many notes there are, as the index knows. */
   readonly folders: () => Iterable<string>;
+  readonly noteCount: () => number;
   /** Something happened at these files or folders. */
   hint(paths: Iterable<string>): Promise<void>;
   scanAll(reason: ScanReason): Promise<void>;
@@ -35,12 +42,14 @@ export interface DiskDeps {
   headMoved(): Promise<void>;
   /** A watcher or a scan failed; people should know, the door goes on. */
   failed(error: unknown): void;
+  readonly maxChokidarNotes?: number;
+  readonly watchTree?: typeof watchTree;
   readonly watchFolder?: WatchFolder;
   readonly stall?: StallMeter;
 }
 
 export interface DiskDoor {
-  /** For people: `watching`, or what is wrong and what happens instead. */
+  /** For people: `watching with chokidar` or `watching folder by folder`, and what is wrong if anything is. */
   status(): string;
   close(): Promise<void>;
 }
@@ -53,6 +62,9 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
   const changed = new Set<string>();
   let events = 0;
   let closed = false;
+  let tree: FolderWatcher | null = null;
+  let large = false;
+  let stopGit: (() => Promise<void>) | null = null;
   let trouble: string | null = null;
   let lastTrouble: string | null = null;
 
@@ -113,14 +125,31 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
     });
   }
 
-  /** Watch what isn't watched: folders unseen so far, and after a failure all over again. */
+  /** Large trees are watched folder by folder; one that shrank a little keeps what it has. */
+  function isLarge(): boolean {
+    const most = deps.maxChokidarNotes ?? CHOKIDAR_MAX_NOTES;
+    return deps.noteCount() > (large ? SHRUNK * most : most);
+  }
+
+  async function watchAnew(): Promise<void> {
+    await tree?.close();
+    large = isLarge();
+    const report = { changed: onChange, failed: onFailure };
+    tree = large
+      ? await watchFolders(deps.root, deps.roots, deps.folders, report, deps.watchFolder)
+      : await (deps.watchTree ?? watchTree)(deps.root, deps.roots, report);
+    if (closed) await tree.close();
+  }
+
+  /** Watch what isn't watched: folders unseen so far, a tree that outgrew its watcher, after a failure all of it. */
   async function refresh(): Promise<void> {
     const broken = trouble !== null;
     if (!broken) lastTrouble = null;
     trouble = null;
-    await tree.refresh();
-    if (!broken) return;
-    await stopGit();
+    if (tree === null || isLarge() !== large || (broken && !large)) await watchAnew();
+    else await tree.refresh();
+    if (stopGit !== null && !broken) return;
+    await stopGit?.();
     stopGit = await watchGit(deps.gitDir, deps.commonDir, onGit, onFailure);
   }
 
@@ -144,24 +173,23 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
     });
   }
 
-  const report = { changed: onChange, failed: onFailure };
-  const tree = await watchFolders(deps.root, deps.roots, deps.folders, report, deps.watchFolder);
-  let stopGit = await watchGit(deps.gitDir, deps.commonDir, onGit, onFailure);
+  await refresh();
   stall.takeMs();
   everyInterval();
   watchStalls();
 
   return {
     status() {
-      if (trouble === null) return "watching";
-      return `not everything is watched (${trouble}): everything is looked at every ${SCAN_EVERY_MS / 1000} s`;
+      const how = large ? "watching folder by folder" : "watching with chokidar";
+      if (trouble === null) return how;
+      return `${how}, but not everything (${trouble}): all of it is looked at every ${SCAN_EVERY_MS / 1000} s`;
     },
     async close() {
       closed = true;
       for (const cancel of timers) cancel();
       timers.clear();
       stall.close();
-      await Promise.all([tree.close(), stopGit()]);
+      await Promise.all([tree?.close(), stopGit?.()]);
     },
   };
 }

@@ -1,16 +1,14 @@
 /**
- * Watch a working tree: one `fs.watch` a folder, the folders taken from the index; those that appear are found
- * through their parent. Not chokidar: it watches files as well, and a file that is replaced while its watch
- * is set is lost (3 of 2,700 edits; here 0); it takes one kernel watch a note, and loses a folder that is
- * removed and made again. Invariant: a watch is on the folder that lies there now, or `refresh` makes it so.
+ * Watch a large tree, and Git's branches: one `fs.watch` a folder, the folders taken from the index; those that
+ * appear are found through their parent. Not chokidar: at every event it reads the whole folder again, and looks
+ * at each file in it. Invariant: a watch is on the folder that lies there now, or `refresh` makes it so.
  */
 import { type FSWatcher, watch } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { mayHoldNotes } from "../domain/note-path.ts";
 import { errnoOf } from "../lib/durable-file.ts";
 import { folderOf } from "../lib/slash-path.ts";
-import { type FolderWatcher, folderIdentity, type WatchReport } from "./watching.ts";
+import { childFolders, type FolderWatcher, folderIdentity, type WatchReport } from "./watching.ts";
 
 /** `fs.watch` of one folder, as far as it is used here. */
 export type WatchFolder = (
@@ -100,14 +98,4 @@ export async function watchFolders(
       for (const folder of [...watched.keys()]) drop(folder);
     },
   };
-}
-
-async function childFolders(folder: string): Promise<string[]> {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return [];
-    throw error;
-  }
 }

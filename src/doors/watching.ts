@@ -2,7 +2,7 @@
  * What a watcher of folders is, and how it tells one folder from another. Invariant: a watcher that lost
  * anything says `failed`.
  */
-import { lstat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { errnoOf } from "../lib/durable-file.ts";
 
 export interface WatchReport {
@@ -29,6 +29,17 @@ export async function folderIdentity(folder: string): Promise<string | null> {
     return stats.isDirectory() ? `${stats.ino}:${stats.birthtimeNs}` : null;
   } catch (error) {
     if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return null;
+    throw error;
+  }
+}
+
+/** Names of the folders that lie in one; none when it is gone. */
+export async function childFolders(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return [];
     throw error;
   }
 }

@@ -68,6 +68,7 @@ export interface OpenedNotebook {
     headMoved(): Promise<void>;
     /** Folders that hold notes. */
     folders(): Iterable<string>;
+    noteCount(): number;
   };
   /** How the files are watched, once the door knows. */
   setWatching(status: () => string): void;
@@ -239,6 +240,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         await reconciler.onHeadMoved();
       },
       folders: () => new Set(index.files().map(({ path }) => folderOf(path))),
+      noteCount: () => index.files().length,
     },
     setWatching(status) {
       watching = status;

@@ -37,11 +37,13 @@ test.each([1, 2, 3])("nothing that anybody saved is lost, and nothing is echoed 
     roots: ["notes", "memory"],
     clock: systemClock,
     folders: () => ["notes"],
+    noteCount: () => 0,
     hint: (paths) => reconciler.hint(paths),
     scanAll: (reason) => reconciler.scanAll(reason),
     headMoved: () => reconciler.onHeadMoved(),
     failed: (error) => failures.push(error),
   });
+  expect(door.status()).toBe("watching with chokidar");
   const names = Array.from({ length: NOTES }, (_, i) => `d${i % 3}/n${i}`);
   const onDisk = (name: string) => textOf(on.repo.root, at(name));
   /** What must be found again: tokens of saves that no person replaced. */

@@ -36,6 +36,7 @@ beforeEach(async () => {
     roots: ["notes", "memory"],
     clock: systemClock,
     folders: () => ["notes"],
+    noteCount: () => 0,
     hint: (paths) => h.reconciler.hint(paths),
     scanAll: (reason) => h.reconciler.scanAll(reason),
     headMoved: () => h.reconciler.onHeadMoved(),
