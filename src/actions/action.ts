@@ -44,7 +44,7 @@ export interface Context {
   readonly entered?: () => void;
 }
 
-export interface Example {
+interface Example {
   readonly name: string;
   readonly params: Record<string, unknown>;
   /** Members that the result must have; run as a test in the given order. */

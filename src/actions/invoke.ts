@@ -20,7 +20,7 @@ export interface Call {
 /** A context before the request's own hash is known. */
 export type CallContext = Omit<Context, "requestHash">;
 
-export interface InvokeOptions {
+interface InvokeOptions {
   /** Hold each result to its schema; for tests. */
   readonly checkOutput?: boolean;
 }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { NotesError } from "../domain/errors.ts";
 import { nearest } from "../lib/nearest.ts";
 
-export interface Issue {
+interface Issue {
   /** Names joined by dots, e.g. `tags.0`; empty for the parameters as a whole. */
   readonly path: string;
   readonly message: string;

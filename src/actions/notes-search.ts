@@ -13,7 +13,7 @@ import { invalidParams } from "./issues.ts";
 const CEILING = 50;
 const CONTENT_CHARACTERS = 4000;
 
-export const SearchResult = z.strictObject({
+const SearchResult = z.strictObject({
   note_id: z.string(),
   title: z.string(),
   type: z.string(),

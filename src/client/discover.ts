@@ -97,7 +97,7 @@ export async function addressOf(place: GitPlace, agent: string | null, fresh = f
 }
 
 /** An agent's token for a person's. @throws NotesError FORBIDDEN the token is no person's, or the agent was revoked */
-export async function exchange({ url, token }: Address, agent: string): Promise<string> {
+async function exchange({ url, token }: Address, agent: string): Promise<string> {
   const made = await callOverHttp(url, token, "agent.token", { name: agent });
   return z.object({ token: z.string() }).parse(made).token;
 }

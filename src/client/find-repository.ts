@@ -41,7 +41,7 @@ export async function findRepository(named: string | null, cwd: string): Promise
 }
 
 /** The marked repository that holds a folder, or null. */
-export async function markedAround(folder: string): Promise<GitPlace | null> {
+async function markedAround(folder: string): Promise<GitPlace | null> {
   for (const place of await gitPlacesAround(folder)) {
     if (await isMarked(place)) return place;
     const inner = await gitPlaceAt(join(place.root, INNER_FOLDER));

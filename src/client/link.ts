@@ -23,7 +23,7 @@ const Message = z.object({
 
 export type LinkState = "connecting" | "open" | "closed";
 
-export interface LinkOptions {
+interface LinkOptions {
   /** Asked before each attempt, for a daemon moves; `fresh` after its token was refused. */
   locate(fresh: boolean): Promise<Address>;
   notified(method: string, params: Readonly<Record<string, unknown>>): void;

@@ -27,7 +27,7 @@ export function signCommit(rawWithoutProof: Uint8Array, proofKey: Uint8Array): U
 }
 
 /** 64 hex: HMAC-SHA256 over the commit without committer and gpgsig headers. The proof line must be off. */
-export function proofOf(rawWithoutProof: Uint8Array, proofKey: Uint8Array): string {
+function proofOf(rawWithoutProof: Uint8Array, proofKey: Uint8Array): string {
   return hmacOf(cut(rawWithoutProof), proofKey).toString("hex");
 }
 

@@ -14,7 +14,7 @@ export interface Hunk {
   readonly theirs: string;
 }
 
-export interface Diff3 {
+interface Diff3 {
   /** Merged text; in conflicting regions the preferred side. */
   readonly text: string;
   readonly hunks: readonly Hunk[];

@@ -21,7 +21,7 @@ export class Unreadable extends Error {
   }
 }
 
-export interface SplitText {
+interface SplitText {
   readonly bom: "" | "\ufeff";
   /** The opening line with its end; empty without front matter. */
   readonly open: string;
@@ -38,7 +38,7 @@ export interface FrontMatter extends SplitText {
   readonly data: ReadonlyMap<string, Value>;
 }
 
-export const BLOCK_MAX_BYTES = 32 * 1024;
+const BLOCK_MAX_BYTES = 32 * 1024;
 const DEPTH_MAX = 64;
 const ALIASES_MAX = 50;
 const NODES_MAX = 20_000;
@@ -100,7 +100,7 @@ function withoutBlock(text: string, { bom, eol }: SplitText): SplitText {
  * Read a block. Null when it is prose between two rules and no mapping.
  * @throws Unreadable
  */
-export function parseBlock(block: string): ReadonlyMap<string, Value> | null {
+function parseBlock(block: string): ReadonlyMap<string, Value> | null {
   const lines = block.replace(/\r\n/g, "\n");
   if (LONG_BLANKS.test(lines)) throw new Unreadable("front matter with a long run of blanks", 2);
   let data: ReadonlyMap<string, Value> | null = new Map();

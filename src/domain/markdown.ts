@@ -3,7 +3,7 @@
  * Links and rendering are elsewhere. Offsets are UTF-16 units of the given text.
  */
 
-export interface MarkdownLine {
+interface MarkdownLine {
   /** Where the line starts, and where it ends without its line end. */
   readonly start: number;
   readonly end: number;

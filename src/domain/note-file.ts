@@ -50,7 +50,7 @@ export interface NoteText {
   readonly text: string;
 }
 
-export interface QuarantinedText {
+interface QuarantinedText {
   readonly kind: "quarantined";
   readonly reason: string;
   /** 1-based; null when no line is to blame. */
@@ -59,7 +59,7 @@ export interface QuarantinedText {
   readonly text: string;
 }
 
-export type NoteFile = NoteText | QuarantinedText;
+type NoteFile = NoteText | QuarantinedText;
 
 /** Keys of the front matter that are fields of ours, in the order in which a new note has them. */
 export const OWN_KEYS = [

@@ -13,7 +13,7 @@ const SEGMENT_MAX_BYTES = 255;
 const HFS_IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
 
 /** Whether a path segment is `.git` to Git, HFS+ or NTFS: any case, `git~1`, trailing dots, streams. */
-export function isGitSegment(segment: string): boolean {
+function isGitSegment(segment: string): boolean {
   const bare = segment
     .replace(HFS_IGNORED, "")
     .toLowerCase()
@@ -114,7 +114,7 @@ function isSeen(below: string): boolean {
 }
 
 /** Notes that a day's folder takes before the next one (DD.2, DD.3, …) is begun. */
-export const FOLDER_FULL_NOTES = 128;
+const FOLDER_FULL_NOTES = 128;
 
 /**
  * The folder of a typed note: by day of creation, UTC.
@@ -200,7 +200,7 @@ export function unescapeSegment(segment: string): string | null {
 }
 
 /** Segments that name the memory at a path; null for paths that are none. */
-export interface MemorySegments {
+interface MemorySegments {
   readonly scope: Scope;
   readonly ref: string | null;
   readonly agent: string | null;

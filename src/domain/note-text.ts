@@ -5,7 +5,7 @@
  */
 import { type FrontMatter, readFrontMatter, Unreadable } from "./front-matter.ts";
 
-export type Decoded =
+type Decoded =
   | { readonly kind: "text"; readonly text: string }
   /** `text` is a best reading, for search alone. */
   | {
@@ -74,7 +74,7 @@ export function encodeNote(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
 }
 
-export interface BodyPlace {
+interface BodyPlace {
   readonly content: string;
   /** UTF-16 offset of `content` in the whole text. */
   readonly offset: number;

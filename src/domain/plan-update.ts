@@ -17,7 +17,7 @@ import {
   refuseParam,
 } from "./plan-values.ts";
 
-export type BodyChange = Extract<Change, { kind: "update" | "append" | "edit" }>;
+type BodyChange = Extract<Change, { kind: "update" | "append" | "edit" }>;
 
 /**
  * The bytes after a change; the very same array when it changes nothing.

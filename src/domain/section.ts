@@ -2,7 +2,7 @@
 import { NotesError } from "./errors.ts";
 import { type Heading, headings } from "./markdown.ts";
 
-export interface Section {
+interface Section {
   readonly heading: Heading;
   /** Where the next heading of its level or above starts; the end of the text when there is none. */
   readonly end: number;

@@ -12,7 +12,7 @@ const RESERVED = /^(?:y|n|yes|no|on|off|true|false|null|none|nan|inf)$/i;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Whether text may stand without quotes. Flow collections allow less. */
-export function isPlainSafe(text: string, inFlow: boolean): boolean {
+function isPlainSafe(text: string, inFlow: boolean): boolean {
   if (INSTANT.test(text)) return true;
   if (!/^[\p{L}_/]/u.test(text) || RESERVED.test(text) || /[\s:]$/.test(text)) return false;
   if (/: | #|[\p{C}\p{Zl}\p{Zp}\ufeff]/u.test(text) || /[^\S ]/.test(text)) return false;

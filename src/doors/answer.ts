@@ -17,7 +17,7 @@ import {
 import { errorFields, type Log } from "../lib/log.ts";
 
 /** Bytes that an answer must stay under, envelope included. */
-export const ANSWER_BYTES = 1_000_000;
+const ANSWER_BYTES = 1_000_000;
 
 export interface AnswerOptions {
   readonly registry: Registry;
@@ -52,11 +52,7 @@ export async function answer(
 }
 
 /** What the wire may show of an error. What is no refusal of ours is logged, and only its reference shown. */
-export function rpcError(
-  error: unknown,
-  method: string,
-  { log, newRef = randomRef }: AnswerOptions,
-): RpcError {
+function rpcError(error: unknown, method: string, { log, newRef = randomRef }: AnswerOptions): RpcError {
   if (error instanceof NotesError && error.code !== "INTERNAL") {
     return {
       code: ERRORS[error.code].number,
@@ -126,7 +122,7 @@ export async function answerFrame(
  * Put the answers of a batch together, in order, under the limit: small ones always fit, and a large one
  * that doesn't is answered by an error that asks to send it alone.
  */
-export function joinBatch(replies: readonly { readonly id: RequestId; readonly text: string }[]): string {
+function joinBatch(replies: readonly { readonly id: RequestId; readonly text: string }[]): string {
   const sized = replies.map((reply) => ({ ...reply, bytes: Buffer.byteLength(reply.text) + 1 }));
   const reserved = ({ bytes }: { bytes: number }) => (bytes <= SMALL_BYTES ? bytes : REFUSED_BYTES);
   let left = ANSWER_BYTES - 3;

@@ -44,7 +44,7 @@ const MAX_TOKEN_CHARS = 512;
 const QUERY_NAMES = ["token", "access_token", "notesd_token", "bearer", "auth", "authorization", "password"];
 
 /** The cookie of a browser; it names the port, since cookies of one host are shared by all its ports. */
-export const cookieName = (port: number): string => `notesd-${port}`;
+const cookieName = (port: number): string => `notesd-${port}`;
 
 /** Make the guard of one server. */
 export function createGuard(options: GuardOptions): Guard {

@@ -8,7 +8,7 @@ import { type AnswerOptions, answer, answerFrame } from "./answer.ts";
 import type { Admission } from "./guard.ts";
 import { type Route, refuse, respond } from "./http.ts";
 
-export interface RoutesOptions extends AnswerOptions {
+interface RoutesOptions extends AnswerOptions {
   readonly notebook: Notebook;
   readonly daemon: Daemon;
   /** The nonce of daemon.json: who can prove it is the daemon that wrote the file. */

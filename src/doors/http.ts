@@ -7,7 +7,7 @@ import { errorFields, type Log } from "../lib/log.ts";
 import type { Admission, Guard } from "./guard.ts";
 import { COMMON_HEADERS, refusalBody } from "./http-text.ts";
 
-export type Handler = (
+type Handler = (
   request: IncomingMessage,
   response: ServerResponse,
   admitted: Admission,
@@ -22,7 +22,7 @@ export interface Route {
 /** Routes by exact path. */
 export type Routes = ReadonlyMap<string, Route>;
 
-export interface HttpDoorOptions {
+interface HttpDoorOptions {
   readonly guard: Guard;
   readonly routes: Routes;
   readonly log: Log;

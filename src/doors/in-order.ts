@@ -12,7 +12,7 @@ interface Waiting {
   readonly start: () => Promise<void>;
 }
 
-export interface InOrderOptions {
+interface InOrderOptions {
   /** Reads at once; their answers are held in memory. */
   readonly mostReads: number;
   readonly mostWrites: number;

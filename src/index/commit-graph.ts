@@ -8,7 +8,7 @@ import type { CommitRecord, Entry } from "./entry.ts";
 import { itemsOf, type OneOrMany, pushTo } from "./one-or-many.ts";
 
 /** At a path, what a commit left there (null: nothing). */
-export interface Delta {
+interface Delta {
   readonly commit: number;
   readonly entry: Entry | null;
 }

@@ -7,7 +7,7 @@ import { MemoryIndex, type MemoryIndexOptions } from "./memory-index.ts";
 import type { NoteIndex } from "./note-index.ts";
 import type { ParsedFile } from "./parsed-file.ts";
 
-export interface IndexOptions {
+interface IndexOptions {
   /** Every note type there is, built-in and configured. Default: the built-in ones. */
   readonly types?: Iterable<string>;
   /** Whether a path is a note file (`*.md` under the roots). Default: every path that the store tells of. */
@@ -45,7 +45,7 @@ function memoryOptions({ types, isNotePath }: IndexOptions): MemoryIndexOptions 
 }
 
 /** A note file as the index takes it. */
-export function parseFile(path: RepoPath, bytes: Uint8Array, types: ReadonlySet<string>): ParsedFile {
+function parseFile(path: RepoPath, bytes: Uint8Array, types: ReadonlySet<string>): ParsedFile {
   const file = readNoteFile(path, bytes, types);
   if (file.kind === "quarantined") {
     return {

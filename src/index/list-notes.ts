@@ -7,7 +7,7 @@ import type { Page, Summary, Viewer } from "./note-index.ts";
 import { type Sight, sees } from "./visible.ts";
 
 /** Readable notes in sight, newest update first, ties by note id. */
-export function* newestFirst(head: HeadState, sight: Sight): Generator<LiveNote> {
+function* newestFirst(head: HeadState, sight: Sight): Generator<LiveNote> {
   const order = head.inOrder();
   for (let i = order.length - 1; i >= 0; i--) {
     const note = order[i];

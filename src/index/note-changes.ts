@@ -7,7 +7,7 @@ import { type LiveNote, stateOf } from "./metadata.ts";
 import type { NoteChange } from "./note-index.ts";
 
 /** A note before and after, by path; null: not there. */
-export type LookUp = (path: RepoPath) => LiveNote | null;
+type LookUp = (path: RepoPath) => LiveNote | null;
 
 /** The changes of one commit, by path; a file whose id moved without a change of its own is an update. */
 export function changesOf(commit: CommitId, folded: Folded, before: LookUp, after: LookUp): NoteChange[] {

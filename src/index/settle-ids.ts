@@ -22,7 +22,7 @@ export interface StateView {
 }
 
 /** The files that hold an id as claim or fallback, the one that keeps it first. */
-export function holdersOf(view: Omit<StateView, "set">, id: string): Entry[] {
+function holdersOf(view: Omit<StateView, "set">, id: string): Entry[] {
   const holders: Entry[] = [];
   for (const path of view.pathsWith(id)) {
     const entry = view.get(path);

@@ -8,7 +8,7 @@ import { queryTokens, tokens } from "../lib/text.ts";
 import { Postings } from "./postings.ts";
 import { rank, type Scored } from "./rank.ts";
 
-export interface TextDoc {
+interface TextDoc {
   readonly title: string;
   readonly tags: readonly string[];
   readonly body: string;

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-export interface WriteOptions {
+interface WriteOptions {
   /** Permission bits of a new file before umask; 0o644 when absent. */
   readonly mode?: number;
 }
@@ -97,7 +97,7 @@ export async function fsyncFolder(folder: string): Promise<void> {
 }
 
 /** As `fsyncFolder`, blocking. */
-export function fsyncFolderSync(folder: string): void {
+function fsyncFolderSync(folder: string): void {
   const fd = openSync(folder, "r");
   try {
     fsyncSync(fd);

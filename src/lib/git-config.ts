@@ -11,7 +11,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { errnoOf } from "./durable-file.ts";
 
 /** One `key = value` with the lines that it takes. */
-export interface GitConfigEntry {
+interface GitConfigEntry {
   /** `section.key` or `section.subsection.key`; section and key in lower case, the subsection as written. */
   readonly name: string;
   /** `true` in text for a key without `=`. */

@@ -29,7 +29,7 @@ export interface Frame {
   readonly members: readonly Member[];
 }
 
-export const LIMITS = { batchMembers: 100, depth: 64, idChars: 256, methodChars: 256 } as const;
+const LIMITS = { batchMembers: 100, depth: 64, idChars: 256, methodChars: 256 } as const;
 
 const invalidRequest = (message: string, id: RequestId = null): Member => ({
   kind: "invalid",

@@ -4,10 +4,10 @@
  */
 import { type Clock, systemClock } from "./clock.ts";
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
 
-export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export interface Log {
   debug(message: string, fields?: LogFields): void;
@@ -16,7 +16,7 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
-export interface LogOptions {
+interface LogOptions {
   /** Entries below this level are dropped. Default: info. */
   readonly level?: LogLevel;
   readonly clock?: Clock;

@@ -21,15 +21,15 @@ export interface ProcessLock {
 }
 
 /** Who holds the lock. `pid` is for a message only; null when it could not be learned. */
-export interface LockHolder {
+interface LockHolder {
   readonly pid: number | null;
 }
 
-export type LockAttempt =
+type LockAttempt =
   | { readonly kind: "taken"; readonly lock: ProcessLock }
   | { readonly kind: "held"; readonly holder: LockHolder };
 
-export interface ProcessLockSettings {
+interface ProcessLockSettings {
   /** The SQLite driver to use; null: none. Looked for when absent. */
   readonly sqlite?: SqliteDriver | null;
 }

@@ -4,12 +4,12 @@
  * Callers must do without when there is none.
  */
 
-export type SqlValue = string | number | bigint | Uint8Array | null;
-export type SqlRow = Readonly<Record<string, SqlValue>>;
+type SqlValue = string | number | bigint | Uint8Array | null;
+type SqlRow = Readonly<Record<string, SqlValue>>;
 /** Positional values, or one object of named ones (`:name` in the text, `name` here). */
-export type SqlParameters = readonly SqlValue[] | readonly [Readonly<Record<string, SqlValue>>];
+type SqlParameters = readonly SqlValue[] | readonly [Readonly<Record<string, SqlValue>>];
 
-export interface SqliteStatement {
+interface SqliteStatement {
   run(...parameters: SqlParameters): {
     readonly changes: number | bigint;
     readonly lastInsertRowid: number | bigint;

@@ -73,7 +73,7 @@ const PIECES = new RegExp(
   "gsu",
 );
 
-export interface FoldedText {
+interface FoldedText {
   readonly text: string;
   /** For each UTF-16 unit of `text`, where its piece starts in the source; one more entry for the end. */
   readonly offsets: Uint32Array;

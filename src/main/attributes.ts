@@ -5,7 +5,7 @@
  */
 
 /** Roots that are always there. */
-export const ALWAYS_ROOTS = ["notes", "memory"] as const;
+const ALWAYS_ROOTS = ["notes", "memory"] as const;
 
 /** All roots, the fixed ones first; `.` stands for the whole tree and makes every other one needless. */
 export function allRoots(roots: readonly string[]): string[] {

@@ -28,7 +28,7 @@ import { program } from "./program-file.ts";
 import type { Resolved } from "./resolve.ts";
 import { takeLock } from "./take-lock.ts";
 
-export interface DaemonSurroundings {
+interface DaemonSurroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly clock: Clock;

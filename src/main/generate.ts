@@ -30,7 +30,7 @@ export function generated(readme: string | null): Map<string, string> {
 }
 
 /** The README with the table between its markers. @throws Error one without markers */
-export function withTable(readme: string): string {
+function withTable(readme: string): string {
   const begin = readme.indexOf(BEGIN);
   const end = readme.indexOf(END);
   if (begin < 0 || end < begin) throw new Error(`README.md lacks the markers ${BEGIN} and ${END}.`);

@@ -37,7 +37,7 @@ const ONLY_IF_PRESENT = ["push-to-checkout", "proc-receive", "reference-transact
 
 const SOURCES = fileURLToPath(new URL("../../hooks/", import.meta.url));
 
-export const hooksFolder = (place: GitPlace): string => join(place.gitDir, "notesd", "hooks");
+const hooksFolder = (place: GitPlace): string => join(place.gitDir, "notesd", "hooks");
 
 /** Install or refresh the hooks. Safe to repeat. */
 export async function installHooks(place: GitPlace): Promise<void> {

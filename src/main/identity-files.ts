@@ -11,7 +11,7 @@ import { errnoOf, orAbsent, writeDurablySync } from "../lib/durable-file.ts";
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 
-export const AgentEntry = z.strictObject({
+const AgentEntry = z.strictObject({
   /** As first written. */
   name: z.string(),
   agent_id: z.number().int().positive(),
@@ -19,16 +19,14 @@ export const AgentEntry = z.strictObject({
   revoked: z.literal(true).optional(),
   tokens: z.array(z.strictObject({ hash, read_only: z.boolean(), mcp: z.boolean(), created_at: z.string() })),
 });
-export type AgentEntry = z.infer<typeof AgentEntry>;
 
-export const PersonEntry = z.strictObject({
+const PersonEntry = z.strictObject({
   name: z.string(),
   email: z.string(),
   /** True for whoever runs the daemon: the token file's own person. */
   owner: z.boolean(),
   tokens: z.array(z.strictObject({ hash, created_at: z.string() })),
 });
-export type PersonEntry = z.infer<typeof PersonEntry>;
 
 export const AgentsFile = z.strictObject({ agents: z.array(AgentEntry) });
 export type AgentsFile = z.infer<typeof AgentsFile>;

@@ -9,7 +9,7 @@ import { ProcessError } from "../domain/process-error.ts";
 import { type GitPlace, gitPlaceAt, gitPlacesAround } from "../lib/git-dir.ts";
 import { trackedPaths } from "../store/create-repository.ts";
 
-export interface PlaceWish {
+interface PlaceWish {
   /** As given on the command line; null: the current folder. */
   readonly dir: string | null;
   readonly cwd: string;

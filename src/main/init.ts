@@ -25,7 +25,7 @@ import { personOf } from "./person.ts";
 import { checkRepository } from "./preflight.ts";
 import { parseSettings } from "./read-settings.ts";
 
-export interface InitWish {
+interface InitWish {
   /** Absolute folder of the working tree to be; made when absent. */
   readonly dir: string;
   /** Null: as they are set already, else only notes and memory. */

@@ -15,7 +15,7 @@ import type { Notebook } from "../notebook/notebook.ts";
 import { listen } from "./listen.ts";
 import type { Settings } from "./settings.ts";
 
-export interface DoorsWish {
+interface DoorsWish {
   readonly notebook: Notebook;
   readonly daemon: Daemon;
   readonly settings: Settings;

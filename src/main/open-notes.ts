@@ -19,14 +19,14 @@ import { allRoots } from "./attributes.ts";
 import { openStore, proofKey } from "./open-store.ts";
 import type { Resolved } from "./resolve.ts";
 
-export interface NotesSurroundings {
+interface NotesSurroundings {
   /** Author of hand edits. */
   readonly person: Author;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-export interface OpenNotes {
+interface OpenNotes {
   readonly notebook: Notebook;
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { Standing } from "./looking.ts";
 import type { ReconcilerDeps } from "./reconciler.ts";
 import type { Edit, Group, Settling } from "./settling.ts";
 
-export interface Adopter {
+interface Adopter {
   /** Let base follow where disk = tip, and bring forward files that nobody touched; staged ones wait. */
   place(standings: readonly Standing[], staged: ReadonlySet<RepoPath>): Promise<void>;
   /** Make a working file hold the tip, if it still holds what was seen; else it is pending. */

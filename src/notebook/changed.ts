@@ -10,7 +10,7 @@ import type { Via } from "./heads.ts";
 import type { Changed } from "./notebook.ts";
 
 /** One note in one batch, without what its files say. */
-export interface Happening {
+interface Happening {
   /** Where the note is now, or was when it went. */
   readonly path: RepoPath;
   readonly noteId: NoteId;

@@ -26,7 +26,7 @@ export type BranchMove =
   | { readonly kind: "own"; readonly commits: readonly CommitEvents[] }
   | { readonly kind: "other"; readonly to: CommitId; readonly via: Via };
 
-export interface FeedDeps {
+interface FeedDeps {
   readonly store: Pick<NoteStore, "diff" | "history" | "commitInfo" | "readBlob" | "isAncestor">;
   readonly index: Pick<NoteIndex, "fileAt" | "noteAt" | "holds" | "head" | "apply">;
   readonly heads: Heads;

@@ -9,7 +9,7 @@ import type { DraftOutcome, NoteStore, Publication } from "../store/note-store.t
 import type { BranchMove } from "./feed.ts";
 import type { Via } from "./heads.ts";
 
-export type OnMove = (move: BranchMove, changes: readonly NoteChange[]) => Promise<void>;
+type OnMove = (move: BranchMove, changes: readonly NoteChange[]) => Promise<void>;
 
 export interface Follower {
   /** Fold whatever the branch has that the index has not. @returns whether it had moved */

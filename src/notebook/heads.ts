@@ -34,7 +34,7 @@ export interface Place {
   readonly commit: CommitId | null;
 }
 
-export interface HeadsOptions {
+interface HeadsOptions {
   /** `<gitdir>/notesd/heads`; made when absent. */
   readonly file: string;
   readonly clock: Clock;

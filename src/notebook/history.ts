@@ -6,9 +6,9 @@ import type { CommitId } from "../domain/note.ts";
 import type { HistoryFilter, HistoryRow, NoteIndex, Page } from "../index/note-index.ts";
 import type { NoteStore } from "../store/note-store.ts";
 
-export type HistoryEntry = HistoryRow & { readonly reason: string | null; readonly changes: string | null };
+type HistoryEntry = HistoryRow & { readonly reason: string | null; readonly changes: string | null };
 
-export interface HistoryDeps {
+interface HistoryDeps {
   readonly index: Pick<NoteIndex, "history">;
   readonly store: Pick<NoteStore, "commitInfo">;
 }

@@ -8,13 +8,13 @@ import type { Clock } from "../lib/clock.ts";
 import { writeDurably } from "../lib/durable-file.ts";
 
 /** A file that follows the index. */
-export interface DerivedFile {
+interface DerivedFile {
   readonly path: string;
   /** The bytes to write, or null when it is not kept at present. */
   readonly render: () => Uint8Array | string | null;
 }
 
-export interface Housekeeping {
+interface Housekeeping {
   /** The index changed. */
   touched(): void;
   /** Write what changed since the last time, now. */

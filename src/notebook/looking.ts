@@ -24,7 +24,7 @@ export interface Look {
   readonly standings: readonly Standing[];
 }
 
-export interface Looking {
+interface Looking {
   /**
    * Look at given paths, or at everything; null while the files are not the branch's (HEAD elsewhere, a
    * merge or rebase under way), and then every unsettled edit is forgotten: it is found again afterwards.

@@ -98,7 +98,7 @@ export interface VerifyProblem {
 }
 
 /** What of the notebook's own state daemon.status shows. */
-export interface NotebookStatus {
+interface NotebookStatus {
   readonly branch: string;
   readonly head: CommitId | null;
   readonly state: RepoState;

@@ -35,7 +35,7 @@ import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
 import { createWriter } from "./writer.ts";
 
-export interface NotebookOptions {
+interface NotebookOptions {
   readonly store: NoteStore;
   /** From the checkpoint, or empty: brought level with the branch here. */
   readonly index: NoteIndex;

@@ -32,7 +32,7 @@ export interface GroupPlanner {
   plan(request: WriteRequest, caller: Caller, requestKey: string | null): Promise<PlannedWrite>;
 }
 
-export interface PlanningDeps {
+interface PlanningDeps {
   readonly store: Pick<NoteStore, "readBlob">;
   readonly index: () => Pick<NoteIndex, "get" | "deletedIn" | "history" | "idTaken" | "folderCount">;
   readonly nowMs: () => number;

@@ -4,7 +4,7 @@
  */
 import { NotesError } from "../domain/errors.ts";
 
-export interface WriteQueue<W> {
+interface WriteQueue<W> {
   /** Add a write to the next group. @throws NotesError OVERLOADED when `maxWaiting` writes wait */
   push(write: W): void;
   /** Put writes back at the front, in order; used when a draft lost a race. */

@@ -13,7 +13,7 @@ import { lastClean } from "./last-clean.ts";
 import type { Moment, NoteText } from "./notebook.ts";
 import type { Reconciler } from "./reconciler.ts";
 
-export interface ReadsDeps {
+interface ReadsDeps {
   readonly store: Pick<NoteStore, "readBlob" | "conflicts">;
   readonly index: NoteIndex;
   readonly types: ReadonlySet<string>;

@@ -44,7 +44,7 @@ export interface Seen {
   flush(): Promise<void>;
 }
 
-export interface SeenOptions {
+interface SeenOptions {
   readonly file: string;
   readonly clock: Clock;
   readonly warn: Warn;

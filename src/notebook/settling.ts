@@ -26,14 +26,14 @@ export interface Edit {
   hold: Hold | null;
 }
 
-export interface SettleTimes {
+interface SettleTimes {
   readonly quietMs: number;
   readonly maxWaitMs: number;
   readonly graceMs: number;
 }
 
 /** Editors delete and recreate: a deletion younger than this is none yet. */
-export const DELETION_MS = 1000;
+const DELETION_MS = 1000;
 
 export interface Settling {
   readonly size: number;

@@ -8,7 +8,7 @@ import type { NoteStore, RepoState } from "../store/note-store.ts";
 /** A state and when it was first seen, ISO 8601. */
 export type StateSince = RepoState & { readonly since: string };
 
-export interface StateWatch {
+interface StateWatch {
   readonly current: StateSince;
   /** Look now, e.g. because a file of the Git directory changed. Looks that meet share one. */
   look(): Promise<void>;
@@ -17,7 +17,7 @@ export interface StateWatch {
   stop(): void;
 }
 
-export interface StateWatchDeps {
+interface StateWatchDeps {
   readonly store: Pick<NoteStore, "state">;
   readonly clock: Clock;
   readonly warn: Warn;

@@ -9,7 +9,7 @@ import type { NoteIndex } from "../index/note-index.ts";
 import type { NoteStore } from "../store/note-store.ts";
 import type { Heads } from "./heads.ts";
 
-export interface StrayDeps {
+interface StrayDeps {
   readonly store: Pick<NoteStore, "history" | "readBlob">;
   readonly index: Pick<NoteIndex, "holds" | "apply" | "head">;
   readonly heads: Heads;

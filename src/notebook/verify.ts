@@ -9,7 +9,7 @@ import type { NoteIndex } from "../index/note-index.ts";
 import type { DiskFile, NoteStore, TreeFile } from "../store/note-store.ts";
 import type { VerifyProblem } from "./notebook.ts";
 
-export interface VerifyDeps {
+interface VerifyDeps {
   readonly store: NoteStore;
   readonly index: NoteIndex;
   /** An empty index that reads files as `index` does. */

@@ -33,7 +33,7 @@ interface Entry {
   readonly reject: (error: unknown) => void;
 }
 
-export interface WriterDeps {
+interface WriterDeps {
   readonly store: Pick<NoteStore, "commit">;
   readonly index: () => Pick<NoteIndex, "request" | "get">;
   readonly follower: Follower;
@@ -48,7 +48,7 @@ export interface WriterDeps {
   readonly settleEdits: (paths: readonly RepoPath[]) => Promise<void>;
 }
 
-export interface Writer {
+interface Writer {
   /** @param entered called when the change has its place in the queue */
   write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
   /** Whether a request was carried out before, or is just now: its answer is known, whatever lies in the way by now. */

@@ -19,7 +19,7 @@ export interface AttributeCheck {
 }
 
 /** One line that must change, with a path that it is wrong for. */
-export interface AttributeRefusal {
+interface AttributeRefusal {
   readonly file: string;
   readonly line: number;
   readonly path: string;

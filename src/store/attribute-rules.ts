@@ -6,7 +6,7 @@
 import { nameOf } from "../lib/slash-path.ts";
 
 /** Where a rule stands, for messages. */
-export interface RuleSource {
+interface RuleSource {
   /** As shown to people. */
   readonly file: string;
   /** 1-based. */
@@ -14,8 +14,8 @@ export interface RuleSource {
 }
 
 /** `true` set, `false` unset by `-name`, null back to unspecified by `!name`, else its value. */
-export type AttributeValue = string | boolean | null;
-export type Assignment = readonly [name: string, value: AttributeValue];
+type AttributeValue = string | boolean | null;
+type Assignment = readonly [name: string, value: AttributeValue];
 
 export interface AttributeRule extends RuleSource {
   readonly matches: (path: string) => boolean;
@@ -133,7 +133,7 @@ export function parseAttributes(text: string, file: string, folder: string, macr
   });
 }
 
-export interface Decision {
+interface Decision {
   readonly value: AttributeValue;
   readonly rule: AttributeRule;
 }

@@ -33,7 +33,7 @@ interface Ready extends Request {
   readonly prepared: string | null;
 }
 
-export type BringForward = (path: RepoPath, tip: BlobId | null, expected: BlobId | null) => Promise<boolean>;
+type BringForward = (path: RepoPath, tip: BlobId | null, expected: BlobId | null) => Promise<boolean>;
 
 /** @param alone runs work while no commit is under way */
 export function openBringForward(

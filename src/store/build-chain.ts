@@ -35,7 +35,7 @@ export interface BuiltCommit {
   readonly changes: readonly TreeChange[];
 }
 
-export interface BuiltObject {
+interface BuiltObject {
   readonly type: ObjectType;
   readonly id: ObjectId;
   readonly bytes: Uint8Array;
@@ -56,7 +56,7 @@ export interface Chain {
 }
 
 /** What a chain is built on. */
-export interface Ground {
+interface Ground {
   readonly base: CommitId | null;
   /** The tip's tree; null on an unborn branch. */
   readonly tree: ObjectId | null;

@@ -6,7 +6,7 @@ import type { CommitId, RepoPath } from "../domain/note.ts";
 import { repoPath } from "../domain/note-path.ts";
 import type { Draft } from "./note-store.ts";
 
-export const MAX_DRAFTS = 256;
+const MAX_DRAFTS = 256;
 
 /**
  * Build and sign the commit object of a draft.

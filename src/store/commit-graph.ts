@@ -4,14 +4,14 @@
  */
 import type { CommitId } from "../domain/note.ts";
 
-export interface GraphCommit {
+interface GraphCommit {
   readonly parents: readonly CommitId[];
   /** Committer date, seconds: a hint for the order of looking. */
   readonly committedS: number;
 }
 
 /** @throws NotesError UNKNOWN_COMMIT */
-export type ReadGraph = (id: CommitId) => Promise<GraphCommit>;
+type ReadGraph = (id: CommitId) => Promise<GraphCommit>;
 
 const LEFT = 1;
 const RIGHT = 2;

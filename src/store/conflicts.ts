@@ -20,7 +20,7 @@ import { parseTree } from "./tree-diff.ts";
 
 const FOLDER = "refs/notesd/conflicts";
 
-export interface Conflicts {
+interface Conflicts {
   /** @throws NotesError INVALID_PARAMS `bytes` are not `theirs`; STORAGE */
   keep(conflict: KeptConflict, bytes?: Uint8Array): Promise<void>;
   list(): KeptConflict[];

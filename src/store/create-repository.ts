@@ -11,7 +11,7 @@ import type { CommitId } from "../domain/note.ts";
 import { appendReflog, reflogLine } from "./reflog.ts";
 import { withStorageErrors } from "./storage-error.ts";
 
-export interface NewRepository {
+interface NewRepository {
   /** Absolute folder of the working tree; it exists and has no `.git`. */
   readonly dir: string;
   readonly branch: string;

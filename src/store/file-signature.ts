@@ -6,7 +6,7 @@ import { type BigIntStats, lstatSync } from "node:fs";
 import { orAbsent } from "../lib/durable-file.ts";
 
 /** A file younger than this when it was read may change again within the same tick of its clock. */
-export const YOUNG_MS = 2_000;
+const YOUNG_MS = 2_000;
 
 /** As decimal text, so that nothing is lost in JSON. */
 export interface FileSignature {

@@ -23,7 +23,7 @@ import {
 import type { TreeFile } from "./note-store.ts";
 import type { ObjectId } from "./object-id.ts";
 
-export interface IndexEntry {
+interface IndexEntry {
   readonly path: RepoPath;
   /** e.g. 0o100644 */
   readonly mode: number;
@@ -44,7 +44,7 @@ export interface IndexEdit {
   readonly stat: BigIntStats | null;
 }
 
-export interface EditedIndex {
+interface EditedIndex {
   readonly bytes: Buffer;
   /** Paths that hold what a person staged, or are in conflict; unchanged. */
   readonly left: readonly RepoPath[];

@@ -21,7 +21,7 @@ import { linkInto, orAbsent, writeNewSync } from "../lib/durable-file.ts";
 import { asStorageError } from "./storage-error.ts";
 
 /** The file in the Git directory that a lock guards: `index`, `HEAD`, `packed-refs`, `refs/heads/main`. */
-export type LockName = string;
+type LockName = string;
 
 /** Bytes waiting to become a guarded file; its link is the lock, its rename the publication. */
 export interface Prepared {
@@ -44,7 +44,7 @@ export interface HeldLocks {
   release(): void;
 }
 
-export interface AcquireOptions {
+interface AcquireOptions {
   /** Only for recovery: take over locks that a dead process of ours left. Needs the daemon lock. */
   readonly takeOver?: boolean;
 }
@@ -65,7 +65,7 @@ export interface GitLocks {
   acquire(prepared: readonly Prepared[], options?: AcquireOptions): Promise<HeldLocks>;
 }
 
-export interface GitLockSettings {
+interface GitLockSettings {
   readonly gitdir: string;
   readonly clock: Clock;
   readonly lockWaitMs: number;

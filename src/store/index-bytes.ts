@@ -22,7 +22,7 @@ export interface ParsedIndex {
   readonly extensions: readonly Extension[];
 }
 
-export interface Extension {
+interface Extension {
   readonly signature: string;
   readonly content: Buffer;
 }

@@ -14,7 +14,7 @@ import { MemoryWorkTree } from "./memory-work-tree.ts";
 import { noteFilter } from "./note-filter.ts";
 import type { Draft, DraftOutcome, FileWish, KeptConflict, NoteStore, RepoState } from "./note-store.ts";
 
-export interface MemoryStoreOptions {
+interface MemoryStoreOptions {
   readonly branch?: string;
   /** Default notes, memory. */
   readonly roots?: readonly string[];
@@ -25,7 +25,7 @@ export interface MemoryStoreOptions {
 }
 
 /** What a person does to a memory store, for tests. */
-export interface MemoryPerson {
+interface MemoryPerson {
   /** Save a working file (null deletes it), as an editor would. */
   save(path: string, content: string | Uint8Array | null): void;
   /** The working file's text, or null. */

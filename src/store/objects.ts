@@ -30,7 +30,7 @@ export interface GitObjects {
 }
 
 /** Bytes of object data held at most; an object's own overhead is counted as 200. */
-export interface ObjectCacheSettings {
+interface ObjectCacheSettings {
   readonly writtenBytes?: number;
   readonly basesBytes?: number;
 }

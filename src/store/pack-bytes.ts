@@ -99,7 +99,7 @@ function copy(out: number[], from: number, length: number): void {
 }
 
 /** A Git delta of one edit: copy, insert, copy. */
-export function editDelta({ baseLength, at, removed, inserted }: ObjectEdit): Buffer {
+function editDelta({ baseLength, at, removed, inserted }: ObjectEdit): Buffer {
   const out = [...varint(baseLength), ...varint(baseLength - removed + inserted.length)];
   copy(out, 0, at);
   for (let from = 0; from < inserted.length; from += 127) {

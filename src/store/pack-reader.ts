@@ -26,7 +26,7 @@ export interface PackReader {
   close(): void;
 }
 
-export type DeltaBases = ByteCache<string, RawObject>;
+type DeltaBases = ByteCache<string, RawObject>;
 /** Unpacked bases of deltas, shared by all packs of a repository. */
 export const deltaBases = (maxBytes = 16 << 20): DeltaBases => byteCache(maxBytes);
 
@@ -133,7 +133,7 @@ function fileRanges(file: string) {
 }
 
 /** Apply a Git delta. @throws Error when it doesn't fit its base */
-export function applyDelta(base: Buffer, delta: Buffer): Buffer {
+function applyDelta(base: Buffer, delta: Buffer): Buffer {
   let at = 0;
   const next = () => {
     const byte = delta[at++];

@@ -10,7 +10,7 @@ import { errnoOf, linkInto, orAbsent } from "../lib/durable-file.ts";
 import { behindLink } from "./disk-look.ts";
 import { type FileSignature, lstatNow, sameContent, signatureOf } from "./file-signature.ts";
 
-export interface Placement {
+interface Placement {
   readonly path: RepoPath;
   /** Absolute path of the file to link in; null takes the file away. */
   readonly prepared: string | null;
@@ -21,7 +21,7 @@ export interface Placement {
 }
 
 /** `theirs`: a person saved meanwhile; their file stands and the new bytes are in the commit alone. */
-export type Placed = "placed" | "theirs";
+type Placed = "placed" | "theirs";
 
 /**
  * Carry out one placement.
@@ -65,7 +65,7 @@ export function wasWritten(aside: string, replaced: FileSignature): boolean {
  * Somebody wrote into the old file after it was set aside: theirs takes the place of ours, unless yet another
  * file stands there by now; then it is kept beside it under a name that is reported.
  */
-export function reclaim(target: string, prepared: string | null, aside: string): Placed {
+function reclaim(target: string, prepared: string | null, aside: string): Placed {
   const standing = lstatNow(target);
   const ours = prepared === null ? null : lstatNow(prepared);
   if (standing !== null && standing.ino === ours?.ino) renameSync(aside, target);

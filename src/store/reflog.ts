@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { CommitId } from "../domain/note.ts";
 import { writeAllSync } from "../lib/durable-file.ts";
 
-export interface ReflogEntry {
+interface ReflogEntry {
   /** Null: the ref did not exist. */
   readonly from: CommitId | null;
   readonly to: CommitId;

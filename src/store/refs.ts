@@ -14,7 +14,7 @@ export type Head =
   | { readonly kind: "branch"; readonly ref: string }
   | { readonly kind: "detached"; readonly id: CommitId };
 
-export interface Ref {
+interface Ref {
   readonly name: string;
   readonly id: CommitId;
 }

@@ -13,7 +13,7 @@ import type { IntentFile, Intents, OpenIntent } from "./intents.ts";
 import { blobId } from "./object-id.ts";
 import { placeFile, putBack, wasWritten } from "./place.ts";
 
-export interface RollForward {
+interface RollForward {
   readonly root: string;
   readonly intents: Intents;
   readonly readBlob: (id: BlobId) => Uint8Array;

@@ -9,7 +9,7 @@ import { stagedPaths } from "./git-index.ts";
 import { readRef } from "./refs.ts";
 import type { StoreParts } from "./store-parts.ts";
 
-export interface Staged {
+interface Staged {
   /** Empty while HEAD is elsewhere. @cost nothing new: a stat; else one step for each entry and note */
   find(): Promise<ReadonlySet<RepoPath>>;
   /** Our own publication moved branch and Git index: what was staged before still is, and nothing else. */

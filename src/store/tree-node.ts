@@ -12,7 +12,7 @@ export interface TreeEntry {
 }
 
 /** What was replaced since `markWritten`: everything before and after is as it was. */
-export interface TreeEdit {
+interface TreeEdit {
   readonly at: number;
   readonly removed: number;
   readonly inserted: Uint8Array;

@@ -48,7 +48,7 @@ interface Loaded {
   cost: number;
 }
 
-export interface TreeChainSettings {
+interface TreeChainSettings {
   /** Bytes of tree data kept between groups; what a chain touches is kept until written. */
   readonly maxBytes?: number;
 }

@@ -21,7 +21,7 @@ const QUIET_MS = 5_000;
 /** Publications between two looks at the folder while writes go on. */
 const LOOK_EVERY = 50;
 
-export interface Upkeep {
+interface Upkeep {
   /** A pack was written. */
   wrote(): void;
   /** Wait for a merge that is under way, and begin no other. */

@@ -22,7 +22,7 @@ export interface StoreWorkTree extends WorkTree {
   holds(path: RepoPath, blob: BlobId | null): void;
 }
 
-export interface WorkTreeSettings {
+interface WorkTreeSettings {
   readonly rules: LookRules;
   readonly roots: readonly string[];
   readonly notes: PathFilter;

@@ -30,7 +30,7 @@ export interface Flags {
   readonly roots?: readonly string[];
 }
 
-export interface InitFlags {
+interface InitFlags {
   readonly dir: string | null;
   readonly here: boolean;
   readonly roots: readonly string[] | null;
@@ -49,7 +49,7 @@ export interface InitReport {
   readonly markdown_outside_roots: number;
 }
 
-export interface ListedDaemon {
+interface ListedDaemon {
   readonly repo: string;
   readonly url: string;
   readonly pid: number;

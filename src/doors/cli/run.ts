@@ -19,7 +19,7 @@ import { applyParams } from "./shared-options.ts";
 import { styled } from "./text-table.ts";
 
 /** The whole program, with every command. */
-export function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Command {
+function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Command {
   const program = new Command("notesd")
     .description("Notes whose store is Git: typed notes for agents and people, every write a commit.")
     .version(host.version)

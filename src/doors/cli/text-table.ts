@@ -3,7 +3,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 import Table from "cli-table3";
 import type { Io } from "./host.ts";
 
-export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
 /** Text in a style where the terminal has colours. */
 export const styled = (io: Pick<Io, "colour">, style: Style, text: string): string =>
