@@ -1,6 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { BIN, cleanEnv, git, removeFolder, tempFolder } from "../support/daemon.ts";
 import { until } from "../support/wait.ts";
@@ -120,6 +121,24 @@ test("npm start's own line ends with the shell that npm signals, and leaves no d
   child.kill("SIGTERM");
   expect(await exited).toBe(0);
   expect(existsSync(join(repo, ".git/notesd/daemon.json"))).toBe(false);
+});
+
+test("the README's program runs as it stands, in a repository's folder, and ends", async () => {
+  await run("init", repo);
+  expect((await run("start", "--repo", repo, "--port", "0", "--detach")).code).toBe(0);
+  const readme = readFileSync(join(BIN, "../../../README.md"), "utf8");
+  const [, program = ""] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+  const client = pathToFileURL(join(BIN, "../../client/client.js")).href;
+  const file = join(top, "program.mjs");
+  writeFileSync(file, program.replace("notesd/client", client));
+  const ended = await new Promise((done) =>
+    execFile(process.execPath, [file], { cwd: repo, env: env() }, done),
+  );
+  expect(ended).toBe(null);
+  const listed = JSON.parse((await run("list", "--repo", repo, "--json")).out);
+  expect(listed.notes).toMatchObject([
+    { title: "Migrate the tokens", status: "resolved", agent_name: "planner" },
+  ]);
 });
 
 test("npm start's way: notes.config.json beside the program names the repository", async () => {
