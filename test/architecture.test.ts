@@ -61,6 +61,19 @@ test("outside packages stay in their home", () => {
   expect(wrong).toEqual([]);
 });
 
+/** Agents paste what a message says; see the contract on errors. */
+const DESTRUCTIVE =
+  /\bgit (?:worktree remove|reset|clean|push (?:--force|-f)|branch -D|checkout --|stash drop|update-ref -d|filter-\w+|gc --prune)\b|\brm -\w*[rf]/;
+
+test("no text holds a complete destructive command", () => {
+  const texts = files.flatMap((file) => {
+    const code = readFileSync(join(SRC, file), "utf8").replace(/\/\*.*?\*\/|(?<=^|\s)\/\/[^\n]*/gs, "");
+    return (code.match(/"(?:[^"\\\n]|\\.)*"|`[^`]*`/g) ?? []).map((text) => `${file}: ${text}`);
+  });
+  expect(texts.length).toBeGreaterThan(1000);
+  expect(texts.filter((text) => DESTRUCTIVE.test(text))).toEqual([]);
+});
+
 test("no file is over 300 lines and no folder is called utils", () => {
   const long = files.filter((f) => readFileSync(join(SRC, f), "utf8").split("\n").length > 301);
   expect(long).toEqual([]);

@@ -14,7 +14,7 @@ interface DerivedFile {
   readonly render: () => Uint8Array | string | null;
 }
 
-interface Housekeeping {
+export interface Housekeeping {
   /** The index changed. */
   touched(): void;
   /** Write what changed since the last time, now. */

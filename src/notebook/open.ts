@@ -43,7 +43,7 @@ interface NotebookOptions {
   readonly newIndex: () => NoteIndex;
   /** `<gitdir>/notesd` */
   readonly stateDir: string;
-  /** Where `notes_index.json` is written; null: nowhere. */
+  /** Where `notes_index.json` is written, up to 10,000 notes; null: nowhere. */
   readonly notesIndexFile: string | null;
   readonly types: Readonly<Record<string, { readonly priority: number }>>;
   readonly limits: { readonly noteBytes: number; readonly waitingWrites: number };
@@ -248,10 +248,14 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   };
 }
 
+const NOTES_INDEX_MAX_NOTES = 10_000;
+
 function derivedFiles({ index, stateDir, notesIndexFile, clock }: NotebookOptions) {
   const checkpoint = { path: join(stateDir, "checkpoint"), render: () => index.snapshot() };
   if (notesIndexFile === null) return [checkpoint];
-  return [checkpoint, { path: notesIndexFile, render: () => notesIndexJson(index, clock.now()) }];
+  // A file that other tools read whole is no use to them at this size, and costs the loop more than it gives.
+  const render = () => (index.size() > NOTES_INDEX_MAX_NOTES ? null : notesIndexJson(index, clock.now()));
+  return [checkpoint, { path: notesIndexFile, render }];
 }
 
 /** @throws NotesError INVALID_PARAMS a path that no note can have: only notes are ever committed here */

@@ -59,7 +59,7 @@ export function parseIndex(bytes: Buffer, trusted = false): ParsedIndex {
   // All zero: written with index.skipHash.
   const unhashed = checksum.every((byte) => byte === 0);
   if (!trusted && !unhashed && !hash("sha1", bytes.subarray(0, end), "buffer").equals(checksum))
-    throw refuse("is damaged: its checksum is wrong. Remove it and run git reset to make it anew");
+    throw refuse("is damaged: its checksum is wrong. Move it away; git read-tree HEAD makes it anew");
   const version = bytes.readUInt32BE(4);
   if (version !== 2 && version !== 3)
     throw refuse(

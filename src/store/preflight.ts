@@ -123,7 +123,7 @@ function layout({ root, gitdir, ref }: PreflightWish, config: Config): Refusal[]
       found.push(
         refusal(
           "branch-in-worktree",
-          `${ref} is checked out in the linked working tree ${name}. Check out another branch there, or run git worktree remove ${name}.`,
+          `${ref} is checked out in the linked working tree ${name}. Check out another branch there, or remove that working tree (see git worktree list).`,
         ),
       );
   }

@@ -1,4 +1,4 @@
-/** A clock that moves when told, or by itself to the next timer when nothing else is left to do. */
+/** A clock that moves only when told, and runs what falls due on the way. */
 import type { Clock } from "../../src/lib/clock.ts";
 
 export interface FakeClock extends Clock {
