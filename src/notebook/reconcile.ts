@@ -250,6 +250,16 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     unsettled: () => [...settling.all()].map((edit) => edit.path).sort(),
     reported: () => [...looking.reports].map(([path, reason]) => ({ path, reason })),
     pending: () => [...adopter.pending].sort(),
+    async lagging() {
+      if ((await store.state()).state !== "ok") return [];
+      const { paths } = await uneven.look();
+      const found = paths.size === 0 ? [] : await store.workTree.scan(paths);
+      return found.flatMap((file) => {
+        const blob = file.kind === "file" ? file.blob : file.kind === "absent" ? null : undefined;
+        return blob === store.workTree.base(file.path) ? [file.path] : [];
+      });
+    },
+    published: uneven.published,
     onHeadMoved: (ours = false) => inBackground(() => headMoved(ours)),
     async close() {
       closed = true;

@@ -82,6 +82,10 @@ export interface Reconciler {
   pending(): RepoPath[];
   /** HEAD, a ref or the Git index changed. @param ours the daemon moved the branch to rewritten history itself */
   onHeadMoved(ours?: boolean): Promise<void>;
+  /** Files that hold what the branch held before, and wait to be brought forward. Waits for no queue. */
+  lagging(): Promise<RepoPath[]>;
+  /** A chain of ours was committed. @cost its paths */
+  published(publication: Publication): void;
   /** Stop timers and finish what runs. Settle first. */
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@
 import { NotesError } from "../domain/errors.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import { inTurn } from "../lib/in-turn.ts";
-import type { NoteStore, TreeChange } from "../store/note-store.ts";
+import type { NoteStore, Publication, TreeChange } from "../store/note-store.ts";
 
 export interface Uneven {
   /**
@@ -19,6 +19,8 @@ export interface Uneven {
    * @cost one tree difference since the last call; the first call lists the tip
    */
   look(ours?: boolean): Promise<{ readonly tip: CommitId | null; readonly paths: ReadonlySet<RepoPath> }>;
+  /** A chain of ours moved the branch; so one that is taken back right after is seen to have been there. */
+  published(publication: Publication): void;
   /** How often base was made to follow a branch that a person rewound. */
   readonly rewinds: number;
 }
@@ -74,6 +76,14 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
   }
 
   return {
+    published({ base, tip, outcomes }) {
+      if (last !== base || tip === null) return;
+      for (const outcome of outcomes) {
+        if (outcome.kind !== "committed") continue;
+        for (const { path } of outcome.events.events) uneven.add(path);
+      }
+      last = tip;
+    },
     look: inTurn((ours = false) => look(ours)),
     get rewinds() {
       return rewinds;

@@ -47,6 +47,8 @@ export interface HeldLocks {
 interface AcquireOptions {
   /** Only for recovery: take over locks that a dead process of ours left. Needs the daemon lock. */
   readonly takeOver?: boolean;
+  /** Instead of `lockWaitMs`. */
+  readonly waitMs?: number;
 }
 
 export interface GitLocks {
@@ -251,15 +253,16 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
     },
     discard,
     async acquire(prepared, options = {}) {
-      const deadlineMs = clock.now() + lockWaitMs;
+      const atMostMs = options.waitMs ?? lockWaitMs;
+      const deadlineMs = clock.now() + atMostMs;
       try {
         for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
           const taken = attempt(prepared, options.takeOver === true);
           if (taken === null) return hold(gitdir, prepared);
           settings.onForeign?.();
           if (clock.now() >= deadlineMs) {
-            const why = `is held by another Git command for ${lockWaitMs} ms; try again when it is done, and if no Git is running, remove that file`;
-            throw busy(taken, why, Math.max(lockWaitMs, 1_000));
+            const why = `is held by another Git command for ${atMostMs} ms; try again when it is done, and if no Git is running, remove that file`;
+            throw busy(taken, why, Math.max(atMostMs, 1_000));
           }
           const pauseMs = waitMs / 2 + random() * waitMs;
           await waitFor(clock, pauseMs);

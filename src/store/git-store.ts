@@ -20,6 +20,7 @@ import { watchForeignActivity } from "./foreign-activity.ts";
 import { gitLocks } from "./git-lock.ts";
 import { createGitLog, toEvents } from "./git-log.ts";
 import { openIndexCache } from "./index-cache.ts";
+import { openIndexLag } from "./index-lag.ts";
 import { openIntents } from "./intents.ts";
 import { noteFilter } from "./note-filter.ts";
 import type { Draft, DraftOutcome, NoteStore, Publication } from "./note-store.ts";
@@ -31,6 +32,7 @@ import { repoState } from "./repo-state.ts";
 import { openSettling } from "./settle.ts";
 import { openStaged } from "./staged.ts";
 import type { StoreParts } from "./store-parts.ts";
+import { takenBack } from "./taken-back.ts";
 import { treeChain } from "./trees.ts";
 import { openUpkeep } from "./upkeep.ts";
 import { openWorkTree } from "./work-tree.ts";
@@ -81,22 +83,29 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
   const { besideGitMs = 1_000 } = options;
   let lastPublishedMs = Number.NEGATIVE_INFINITY;
   const staged = openStaged(parts);
+  const indexLag = openIndexLag(parts);
+
+  /** Beside a person's Git at most one publication in a while; whatever else the store does goes on meanwhile. */
+  async function giveGitTime(): Promise<void> {
+    foreign.look();
+    const pauseMs = lastPublishedMs + besideGitMs - clock.now();
+    if (!foreign.isActive() || pauseMs <= 0) return;
+    await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+  }
 
   async function commit(drafts: readonly Draft[]): Promise<Publication> {
     checkDrafts(drafts);
+    await giveGitTime();
     return alone(async () => {
       await settling.repair();
-      foreign.look();
-      const pauseMs = lastPublishedMs + besideGitMs - clock.now();
-      if (foreign.isActive() && pauseMs > 0) {
-        await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
-      }
       const group = await commitGroup(parts, drafts);
       if (group.published !== null) {
         lastPublishedMs = clock.now();
         follow(parts, group.published);
         upkeep.wrote();
         staged.follow(group.chain, group.published);
+        const { indexMoved } = group.published;
+        if (indexMoved !== null) indexLag.published(group.chain, indexMoved.to);
       }
       const answer = await answerOf(parts, group);
       parts.onStep("answered");
@@ -122,6 +131,9 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     commitAt: (atMs) => log.commitAt(readRef(gitdir, ref), atMs),
     isAncestor: log.isAncestor,
     mergeBases: log.mergeBases,
+    takenBack: async (since) => takenBack(gitdir, ref, since),
+    levelIndex: () => alone(() => indexLag.level()),
+    laggingIndex: indexLag.look,
     staged: staged.find,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),
     conflicts: async () => conflicts.list(),

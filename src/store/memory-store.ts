@@ -199,6 +199,9 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     commitAt: (atMs) => log.commitAt(tip, atMs),
     isAncestor: log.isAncestor,
     mergeBases: log.mergeBases,
+    takenBack: async () => null,
+    levelIndex: async () => [],
+    laggingIndex: async () => [],
     staged: async () => (state.state === "elsewhere" ? new Set() : staged),
     async keepConflict(conflict, bytes) {
       if (bytes !== undefined) objects.put("blob", bytes);

@@ -133,6 +133,19 @@ export interface NoteStore {
   isAncestor(ancestor: CommitId, of: CommitId): Promise<boolean>;
   mergeBases(a: CommitId, b: CommitId): Promise<CommitId[]>;
 
+  /**
+   * The tip that a person's Git took off the branch after `since` by losing a race with us: a reset to HEAD that
+   * moved the branch. An undo that names its commit is none.
+   */
+  takenBack(since: CommitId): Promise<CommitId | null>;
+  /**
+   * Put the Git index level where a person's Git wrote one that it had read before a publication of ours.
+   * @returns paths that lag still, because another Git command holds the index
+   */
+  levelIndex(): Promise<readonly RepoPath[]>;
+  /** The paths that `levelIndex` would put level. Waits for nothing, so that a hook may ask while a commit waits for it. */
+  laggingIndex(): Promise<readonly RepoPath[]>;
+
   /** Paths that the person has staged: the Git index differs from the tip. Empty while HEAD is elsewhere. */
   staged(): Promise<ReadonlySet<RepoPath>>;
 
