@@ -6,6 +6,7 @@ import { parseFrame } from "../lib/jsonrpc.ts";
 import type { Notebook } from "../notebook/notebook.ts";
 import { type AnswerOptions, answer, answerFrame } from "./answer.ts";
 import type { Admission } from "./guard.ts";
+import { hookRoute } from "./hook.ts";
 import { type Route, refuse, respond } from "./http.ts";
 
 interface RoutesOptions extends AnswerOptions {
@@ -13,6 +14,7 @@ interface RoutesOptions extends AnswerOptions {
   readonly daemon: Daemon;
   /** The nonce of daemon.json: who can prove it is the daemon that wrote the file. */
   readonly nonce: string;
+  readonly levelForCommit: () => Promise<readonly string[]>;
 }
 
 const BODY_BYTES = 1 << 20;
@@ -22,6 +24,7 @@ export function httpRoutes(options: RoutesOptions): Map<string, Route> {
   return new Map<string, Route>([
     ["/rpc", { needs: "token", methods: { POST: (...given) => rpc(...given, options) } }],
     ["/healthz", { needs: "nothing", methods: { GET: (...given) => health(...given, options) } }],
+    ["/hooks/pre-commit", hookRoute(options.levelForCommit)],
     ["/openrpc.json", { needs: "token", methods: { GET: (...given) => document(...given, options) } }],
   ]);
 }

@@ -93,6 +93,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     const doors = await openDoors({
       notebook: notes.notebook,
       daemon,
+      levelForCommit: notes.levelForCommit,
       settings,
       nonce,
       authenticate: identities.authenticate,

@@ -1,13 +1,17 @@
 /**
- * What `<gitdir>/notesd/hooks` asks of this program. `pre-commit`: a commit while a published write is not yet
- * in the Git index would take the note out again, so it waits for the daemon, or is refused.
+ * What `<gitdir>/notesd/hooks` asks of this program. `pre-commit`: a commit while files or Git index lag behind a
+ * write that is on the branch would take the note out again. So the daemon puts them level first; what it can't put
+ * level in time is refused, and so is a commit while a write that a dead daemon began is not carried out.
  *
  * @see spec: storage, section 3 (Start)
  */
-
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { z } from "zod";
+import { proves, readDaemonFile } from "../client/discover.ts";
 import { ProcessError } from "../domain/process-error.ts";
+import type { GitPlace } from "../lib/git-dir.ts";
 import { processLockHolder } from "../lib/process-lock.ts";
 import { publishedIntents } from "../store/published-intents.ts";
 import { resolvePlace, type Surroundings } from "./resolve.ts";
@@ -24,19 +28,44 @@ export async function runHook(
   if (name !== "pre-commit")
     throw new ProcessError("USAGE", `There is no hook ${JSON.stringify(name)} here.`);
   const place = await resolvePlace({ repo: around.cwd }, around);
+  const refusal = (await openWrite(place)) ?? (await lag(place));
+  if (refusal !== null) say(refusal);
+  return refusal === null ? 0 : 1;
+}
+
+/** Wait for writes whose files are being placed. @returns why to refuse; null: none is open */
+async function openWrite(place: GitPlace): Promise<string | null> {
   const startedMs = Date.now();
   for (;;) {
-    const open = await publishedIntents(place.gitDir);
-    if (open === 0) return 0;
+    if ((await publishedIntents(place.gitDir)) === 0) return null;
     const alive = (await processLockHolder(join(place.gitDir, "notesd"))) !== null;
-    if (!alive || Date.now() - startedMs > WAIT_MS) {
-      say(
-        alive
-          ? "notesd is still placing files of a write that is on the branch already. Commit again in a moment.\n"
-          : "notesd ended in the middle of a write. Run notesd recover (or notesd start), then commit again.\n",
-      );
-      return 1;
-    }
+    if (!alive)
+      return "notesd ended in the middle of a write. Run notesd recover (or notesd start), then commit again.\n";
+    if (Date.now() - startedMs > WAIT_MS)
+      return "notesd is still placing files of a write that is on the branch already. Commit again in a moment.\n";
     await pause(POLL_MS);
+  }
+}
+
+const Answer = z.object({ lagging: z.array(z.string()) });
+
+/** Ask the daemon to put files and index level. @returns why to refuse; null: they are, or nobody is there */
+async function lag(place: GitPlace): Promise<string | null> {
+  const daemon = await readDaemonFile(place);
+  if (daemon === null || !(await proves(daemon, WAIT_MS))) return null;
+  const token = await readFile(join(place.gitDir, "notesd", "token"), "utf8");
+  try {
+    const response = await fetch(new URL("/hooks/pre-commit", daemon.url), {
+      method: "POST",
+      headers: { authorization: `Bearer ${token.trim()}` },
+      redirect: "error",
+      signal: AbortSignal.timeout(WAIT_MS),
+    });
+    const { lagging } = Answer.parse(await response.json());
+    if (lagging.length === 0) return null;
+    return `The index lags behind notes that notesd wrote meanwhile (${lagging.slice(0, 3).join(", ")}). Commit again in a moment.\n`;
+  } catch {
+    // Trigger: the daemon is busy, or waits for the lock that this commit holds. Why: a note might be lost. Outcome: refused.
+    return "notesd could not put the index level with its notes in time. Commit again in a moment.\n";
   }
 }

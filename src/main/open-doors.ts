@@ -18,6 +18,8 @@ import type { Settings } from "./settings.ts";
 interface DoorsWish {
   readonly notebook: Notebook;
   readonly daemon: Daemon;
+  /** What the pre-commit hook asks for. */
+  readonly levelForCommit: () => Promise<readonly string[]>;
   readonly settings: Settings;
   /** The key of the liveness challenge. */
   readonly nonce: string;
@@ -54,7 +56,12 @@ export async function openDoors(wish: DoorsWish): Promise<Doors> {
   });
   const newRef = () => randomBytes(6).toString("hex");
   const shared = { registry, log, newRef, notebook, daemon };
-  const server = createHttpServer({ guard, log, newRef, routes: httpRoutes({ ...shared, nonce }) });
+  const server = createHttpServer({
+    guard,
+    log,
+    newRef,
+    routes: httpRoutes({ ...shared, nonce, levelForCommit: wish.levelForCommit }),
+  });
   const sockets = openSocketDoor(server, { ...shared, guard, clock });
   port = await listen(server, host, settings.port ?? null, wish.holder);
   return {

@@ -28,6 +28,8 @@ interface NotesSurroundings {
 
 interface OpenNotes {
   readonly notebook: Notebook;
+  /** See `OpenedNotebook.disk`. */
+  readonly levelForCommit: () => Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -98,6 +100,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   await opened.disk.scanAll("start");
   return {
     notebook: opened.notebook,
+    levelForCommit: opened.disk.levelForCommit,
     async close() {
       await disk.close();
       await opened.notebook.close();

@@ -9,7 +9,12 @@ import type { DraftOutcome, NoteStore, Publication } from "../store/note-store.t
 import type { BranchMove } from "./feed.ts";
 import type { Via } from "./heads.ts";
 
-type OnMove = (move: BranchMove, changes: readonly NoteChange[]) => Promise<void>;
+interface Told {
+  /** The branch moved and the index has folded it. */
+  moved(move: BranchMove, changes: readonly NoteChange[]): Promise<void>;
+  /** A person's Git took this tip off the branch by losing a race with us. */
+  takenBack(lost: CommitId): void;
+}
 
 export interface Follower {
   /** Fold whatever the branch has that the index has not. @returns whether it had moved */
@@ -21,16 +26,19 @@ export interface Follower {
 const committed = (outcome: DraftOutcome): CommitEvents[] =>
   outcome.kind === "committed" ? [outcome.events] : [];
 
-export function createFollower(store: NoteStore, index: NoteIndex, onMove: OnMove): Follower {
+export function createFollower(store: NoteStore, index: NoteIndex, told: Told): Follower {
   const readBlob = (id: Parameters<NoteStore["readBlob"]>[0]) => store.readBlob(id);
 
   async function foldTo(to: CommitId, via: Via): Promise<void> {
+    const from = index.head;
     const commits: CommitEvents[] = [];
-    for await (const commit of store.history(index.head, to)) commits.push(commit);
+    for await (const commit of store.history(from, to)) commits.push(commit);
     let changes: readonly NoteChange[] = [];
     if (index.canExtend(commits)) changes = await index.apply(commits, readBlob, to);
     else await index.rebuild(store.history(null, to), readBlob);
-    await onMove({ kind: "other", to, via }, changes);
+    await told.moved({ kind: "other", to, via }, changes);
+    const lost = from === null || (await store.isAncestor(from, to)) ? null : await store.takenBack(from);
+    if (lost !== null) told.takenBack(lost);
   }
 
   async function level(to: CommitId | null, via: Via): Promise<boolean> {
@@ -45,7 +53,7 @@ export function createFollower(store: NoteStore, index: NoteIndex, onMove: OnMov
       await level(base, "live");
       if (tip === null || tip === base) return;
       const commits = outcomes.flatMap(committed);
-      await onMove({ kind: "own", commits }, await index.apply(commits, readBlob, tip));
+      await told.moved({ kind: "own", commits }, await index.apply(commits, readBlob, tip));
     },
   };
 }

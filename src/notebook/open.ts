@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { NotesError } from "../domain/errors.ts";
 import type { Author } from "../domain/event.ts";
 import { blobIdOf, parseAgentRef } from "../domain/identity.ts";
-import type { RepoPath } from "../domain/note.ts";
+import type { CommitId, RepoPath } from "../domain/note.ts";
 import { isNotePath, parseRepoPath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import { notesIndexJson } from "../index/notes-index-json.ts";
 import type { Warn } from "../lib/bus.ts";
 import type { Clock } from "../lib/clock.ts";
-import { folderOf } from "../lib/slash-path.ts";
 import type { NoteStore } from "../store/note-store.ts";
+import { createDiskSide, type DiskSide } from "./disk-side.ts";
 import { Feed } from "./feed.ts";
 import { createFollower } from "./follow.ts";
 import { Heads } from "./heads.ts";
@@ -28,6 +28,7 @@ import { createGroupPlanner } from "./plan-group.ts";
 import { createReads } from "./reads.ts";
 import { createReconciler } from "./reconcile.ts";
 import type { Reconciler, ReconcileSettings } from "./reconciler.ts";
+import { createRescue } from "./rescue.ts";
 import { openSeen } from "./seen.ts";
 import { settleBefore } from "./settle-before.ts";
 import { cursorSince } from "./since.ts";
@@ -62,14 +63,8 @@ interface NotebookOptions {
 
 export interface OpenedNotebook {
   readonly notebook: Notebook;
-  /** What the disk door reports to. */
-  readonly disk: Pick<Reconciler, "hint" | "scanAll"> & {
-    /** HEAD, a branch, the Git index or an operation's state changed. */
-    headMoved(): Promise<void>;
-    /** Folders that hold notes. */
-    folders(): Iterable<string>;
-    noteCount(): number;
-  };
+  /** What the disk door and Git's hooks report to. */
+  readonly disk: DiskSide;
   /** How the files are watched, once the door knows. */
   setWatching(status: () => string): void;
 }
@@ -86,14 +81,19 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const types: ReadonlySet<string> = new Set(Object.keys(options.types));
   const nowMs = () => clock.now();
   const levelAt = index.head;
-  await createFollower(store, index, async () => {}).catchUp();
+  const lostBefore: CommitId[] = [];
+  const quietly = { moved: async () => {}, takenBack: (lost: CommitId) => void lostBefore.push(lost) };
+  await createFollower(store, index, quietly).catchUp();
 
   const heads = await Heads.open({ file: join(stateDir, "heads"), clock, warn });
   const feed = await Feed.open({ store, index, heads, warn });
   const housekeeping = createHousekeeping(derivedFiles(options), clock, warn);
-  const follower = createFollower(store, index, async (move, changes) => {
-    await feed.live(move, changes);
-    housekeeping.touched();
+  const follower = createFollower(store, index, {
+    async moved(move, changes) {
+      await feed.live(move, changes);
+      housekeeping.touched();
+    },
+    takenBack: (lost) => rescue.takenBack(lost),
   });
   const seen = openSeen({ file: join(stateDir, "seen.json"), clock, warn });
   const moment: Notebook["moment"] = (text, caller) => resolveMoment({ store, seen, clock }, text, caller);
@@ -121,6 +121,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       }),
     lagging: (error) =>
       warn("the index could not follow a commit", failureOf(error, "it follows with the next")),
+    published: (publication) => reconciler.published(publication),
     settleEdits: (paths) => settleBefore(reconciler, paths),
   });
   const reconciler: Reconciler = createReconciler({
@@ -144,6 +145,19 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     reconciler,
     nowMs,
   });
+  const rescue = createRescue({
+    store,
+    index,
+    clock,
+    alone: writer.alone,
+    commitDrafts: writer.commitDrafts,
+    async settle(paths) {
+      await reconciler.scanAll("asked");
+      await settleBefore(reconciler, paths);
+    },
+    warn,
+  });
+  for (const lost of lostBefore) rescue.takenBack(lost);
   let watching = () => "starting";
 
   const notebook: Notebook = {
@@ -231,17 +245,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
 
   return {
     notebook,
-    disk: {
-      hint: reconciler.hint,
-      scanAll: reconciler.scanAll,
-      async headMoved() {
-        await writer.alone(() => follower.catchUp());
-        await stateWatch.look();
-        await reconciler.onHeadMoved();
-      },
-      folders: () => new Set(index.files().map(({ path }) => folderOf(path))),
-      noteCount: () => index.files().length,
-    },
+    disk: createDiskSide({ store, index, writer, follower, reconciler, rescue, stateWatch }),
     setWatching(status) {
       watching = status;
     },

@@ -8,7 +8,7 @@ import type { NoteStore, RepoState } from "../store/note-store.ts";
 /** A state and when it was first seen, ISO 8601. */
 export type StateSince = RepoState & { readonly since: string };
 
-interface StateWatch {
+export interface StateWatch {
   readonly current: StateSince;
   /** Look now, e.g. because a file of the Git directory changed. Looks that meet share one. */
   look(): Promise<void>;

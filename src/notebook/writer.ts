@@ -44,11 +44,13 @@ interface WriterDeps {
   readonly planGroup: () => GroupPlanner;
   /** Commits stand that the index could not follow yet. */
   readonly lagging: (error: unknown) => void;
+  /** A chain was committed and folded. */
+  readonly published: (publication: Publication) => void;
   /** Commit a person's unsettled edits of these files; called outside the queue. */
   readonly settleEdits: (paths: readonly RepoPath[]) => Promise<void>;
 }
 
-interface Writer {
+export interface Writer {
   /** @param entered called when the change has its place in the queue */
   write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
   /** Whether a request was carried out before, or is just now: its answer is known, whatever lies in the way by now. */
@@ -84,6 +86,7 @@ export function createWriter(deps: WriterDeps): Writer {
       // follows is planned anew until the index has caught up, which it tries with each publication.
       deps.lagging(error);
     }
+    deps.published(publication);
     return publication;
   }
 

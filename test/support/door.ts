@@ -56,7 +56,12 @@ export async function openDoor(
   const newRef = () => `ref-${++refs}`;
   const { daemon } = contextOf(notebook);
   const shared = { registry, log, newRef, notebook: options.served ?? notebook, daemon };
-  const server = createHttpServer({ guard, log, newRef, routes: httpRoutes({ ...shared, nonce: NONCE }) });
+  const server = createHttpServer({
+    guard,
+    log,
+    newRef,
+    routes: httpRoutes({ ...shared, levelForCommit: async () => [], nonce: NONCE }),
+  });
   const sockets = openSocketDoor(server, {
     ...shared,
     guard,
