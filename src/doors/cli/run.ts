@@ -90,10 +90,12 @@ function refusal(error: unknown, json: boolean, host: CliHost): number {
   return exit;
 }
 
-/** The message with every issue of INVALID_PARAMS, as nobody sees its data here. */
+/** The message with every issue of INVALID_PARAMS, and with the way to data that it speaks of. */
 function withIssues(message: string, error: unknown): string {
   const issues = error instanceof NotesError ? error.data["issues"] : null;
-  if (!Array.isArray(issues) || issues.length < 2) return message;
+  if (!Array.isArray(issues) || issues.length < 2) {
+    return /\bdata\.\w/.test(message) ? `${message} (--json shows data.)` : message;
+  }
   const others = issues.slice(1).map((issue) => `  ${issue.path} ${issue.message}`);
   return [message.replace(/ \(and \d+ more, see data\.issues\)\.$/, "; also:"), ...others].join("\n");
 }

@@ -54,7 +54,14 @@ export function applyParams(command: Command): void {
     (name) => command.processedArgs[names.indexOf(name)] === undefined,
   );
   if (missing.length > 0)
-    throw new ProcessError("USAGE", `missing ${missing.join(" and ")}. ${command.helpInformation()}`);
+    throw new ProcessError("USAGE", `missing ${missing.join(" and ")}. Usage: ${usageOf(command)}`);
+}
+
+/** `notesd agent add [options] [name]` */
+function usageOf(command: Command): string {
+  const names: string[] = [];
+  for (let at: Command | null = command; at; at = at.parent) names.unshift(at.name());
+  return `${names.join(" ")} ${command.usage()}`;
 }
 
 function setOne(command: Command, key: string, value: unknown): void {

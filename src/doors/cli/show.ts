@@ -42,7 +42,7 @@ const VIEWS: Views = {
       .map(
         (entry) =>
           `${styled(io, "cyan", commit(entry.commit))} ${minute(entry.at)}  ${entry.action}(${entry.type ?? "-"}) ` +
-          `${plain(entry.title)}  ${styled(io, "dim", `${entry.agent_name ?? entry.trust}  ${entry.note_id}`)}\n` +
+          `${plain(entry.title)}  ${styled(io, "dim", `${who(entry)}  ${entry.note_id}`)}\n` +
           [entry.reason, entry.changes].map((text) => (text ? `    ${plain(text)}\n` : "")).join(""),
       )
       .join("") + footer(io, entries.length, null, next_cursor),
@@ -77,12 +77,15 @@ export function show(method: string, result: unknown, io: Shown): string {
   return (view as (result: unknown, io: Shown) => string)(result, io);
 }
 
+/** An agent by name; else who wrote through a door, or which other way it came: disk, git, push, import. */
+const who = (one: { agent_name: string | null; source: string; trust: string }): string =>
+  one.agent_name ?? (one.source === "api" ? one.trust : one.source);
+
 /** One change as a line, for `watch` and `changes`. */
 export function changeLine(change: ResultOf<"notes.changes">["changes"][number], io: Shown): string {
-  const who = change.agent_name ?? change.trust;
   return (
     `${minute(change.at)}  ${styled(io, "cyan", change.action)}(${change.type}) ${plain(change.title)}  ` +
-    `${styled(io, "dim", `${who}  ${change.note_id}`)}${change.reason ? `  ${plain(change.reason)}` : ""}\n`
+    `${styled(io, "dim", `${who(change)}  ${change.note_id}`)}${change.reason ? `  ${plain(change.reason)}` : ""}\n`
   );
 }
 

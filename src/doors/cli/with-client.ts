@@ -7,6 +7,9 @@ import { errnoOf } from "../../lib/durable-file.ts";
 import type { CliHost } from "./host.ts";
 import { flagsOf, type Options } from "./shared-options.ts";
 
+/** A lock is gone by then; a merge that a person does by hand is not, and whoever waits wants to know. */
+const BUSY_WAIT_MS = 5_000;
+
 /** Run `work` with a client that is the agent of `--as` or NOTESD_AGENT, else the person. */
 export async function withClient<T>(
   host: CliHost,
@@ -24,7 +27,7 @@ export async function withClient<T>(
 async function open(host: CliHost, options: Options): Promise<Client> {
   const { env, cwd } = host;
   const agent = typeof options["as"] === "string" ? options["as"] : env["NOTESD_AGENT"];
-  const who: ConnectOptions = { env, cwd, ...(agent ? { agent } : {}) };
+  const who: ConnectOptions = { env, cwd, waitMs: BUSY_WAIT_MS, ...(agent ? { agent } : {}) };
   if (env["NOTESD_URL"]) return reach(who, env["NOTESD_URL"]);
   const flags = flagsOf(options);
   const place = await host.locate(flags);

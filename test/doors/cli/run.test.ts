@@ -291,7 +291,7 @@ test("--params stands for options and arguments of commands that are no action, 
   expect(err).toMatch(/did you mean name/);
   err = "";
   expect(await run("agent", "add")).toBe(2);
-  expect(err).toMatch(/missing name/);
+  expect(err).toBe("notesd: missing name. Usage: notesd agent add [options] [name]\n");
   expect(await run("config", "get", "host", "--params", '{"key": "port"}')).toBe(4);
 });
 
@@ -365,6 +365,14 @@ test("help of every command says what each option is for, by words that are word
   for (const name of ["action", "source", "session", "mode", "status", "scope-ref-id", "on-conflict"]) {
     expect(out).toMatch(new RegExp(`--${name} <[a-z-]+> +[A-Z]`));
   }
+});
+
+test("a repository that stays busy is exit 7 within seconds, and data that a message names can be had", async () => {
+  const data = { code: "REPO_BUSY", state: "merge", retry_after_ms: 60_000 };
+  await serve(() => ({ error: { code: 503, message: "a merge is under way; see data.state", data } }));
+  expect(await run("create", "t", "c")).toBe(7);
+  expect(sent("notes.create")).toHaveLength(1);
+  expect(err).toBe("notesd: a merge is under way; see data.state (--json shows data.)\n");
 });
 
 test("of several things that are wrong each is told", async () => {

@@ -39,7 +39,12 @@ test.each([
   }
 });
 
-test("who changed a note is the agent, else what kind of writer it was", () => {
+test.each([
+  ["planner", "api", "agent", "planner"],
+  [null, "api", "person", "person"],
+  [null, "disk", "disk", "disk"],
+  [null, "git", "pushed", "git"],
+])("who changed a note: %s by %s with trust %s is %s", (agent_name, source, trust, who) => {
   const entry = {
     commit: "0123456789ab",
     note_id: "n",
@@ -47,16 +52,15 @@ test("who changed a note is the agent, else what kind of writer it was", () => {
     title: "T",
     type: "general",
     at: "2026-11-30T10:15:00Z",
+    reason: null,
+    changes: null,
   };
   const shown = show(
     "notes.history",
-    {
-      entries: [{ ...entry, agent_name: null, source: "api", trust: "person", reason: null, changes: null }],
-      next_cursor: null,
-    },
+    { entries: [{ ...entry, agent_name, source, trust }], next_cursor: null },
     { colour: false, columns: 100 },
   );
-  expect(shown).toBe("012345678 2026-11-30 10:15  update(general) T  person  n\n");
+  expect(shown).toBe(`012345678 2026-11-30 10:15  update(general) T  ${who}  n\n`);
 });
 
 test("one note is one note", () => {
