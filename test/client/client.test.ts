@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Client, type ConnectOptions, connect } from "../../src/client/client.ts";
 import type { LinkState } from "../../src/client/link.ts";
 import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "../support/fake-daemon.ts";
+import { until as waitFor } from "../support/wait.ts";
 
 const NONCE = "ab".repeat(32);
 let top: string;
@@ -54,9 +55,7 @@ const open = async (more: ConnectOptions = {}) => {
 const read = { note_id: "note_20261130_101500_k3vq7a" };
 const calls = (method: string) => daemon.sent.filter((sent) => sent.method === method);
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
+const until = (condition: () => boolean) => waitFor(String(condition), condition);
 
 test("who can't prove that it wrote daemon.json gets no token", async () => {
   await serve(() => ({ result: {} }), null);

@@ -6,6 +6,7 @@ import type { GitPlace } from "../../src/lib/git-dir.ts";
 import { logFile, startDetached } from "../../src/main/detached.ts";
 import { takeLock } from "../../src/main/take-lock.ts";
 import { type FakeDaemon, fakeDaemon } from "../support/fake-daemon.ts";
+import { until } from "../support/wait.ts";
 
 const NONCE = "ef".repeat(32);
 let place: GitPlace;
@@ -60,7 +61,7 @@ test("while an earlier daemon is still stopping, the start is tried again", asyn
     `echo x >> '${tries}'\n[ -e '${place.root}/free' ] || exit 3\nready\nexec sleep 0.3`,
   );
   const started = startDetached(place, command, process.env);
-  while ((await readFile(tries, "utf8").catch(() => "")) === "") await new Promise((r) => setTimeout(r, 5));
+  await until("the first try", async () => (await readFile(tries, "utf8").catch(() => "")) !== "");
   await writeFile(join(place.root, "free"), "");
   lock.release();
   expect((await started).url).toBe(daemon.url);

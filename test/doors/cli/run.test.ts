@@ -9,6 +9,7 @@ import type { CliHost, Flags } from "../../../src/doors/cli/host.ts";
 import { runCli } from "../../../src/doors/cli/run.ts";
 import { openIdentities } from "../../../src/main/identities.ts";
 import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "../../support/fake-daemon.ts";
+import { until } from "../../support/wait.ts";
 
 const NONCE = "cd".repeat(32);
 const NOTE = "note_20261130_101500_k3vq7a";
@@ -316,7 +317,7 @@ test("watch prints each change until it is interrupted", async () => {
     return { result: { subscription_id: "s", cursor: "c0" } };
   });
   const done = run("watch", "--tag", "x");
-  while (!out.includes("\n")) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until("a line", () => out.includes("\n"));
   interrupt();
   expect(await done).toBe(0);
   expect(out).toBe(`2026-11-30 10:15  update(blocker) T  planner  ${NOTE}\n`);
