@@ -54,7 +54,8 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   if (checkpoint && !restored) log.info("the checkpoint is of another version or damaged: rebuilding");
 
   const store = await openStore(resolved);
-  const { carriedOut, locks, packs } = store.recovery;
+  const { carriedOut, locks, packs, unplaced } = store.recovery;
+  for (const { path, why } of unplaced) log.warn("a committed file can't be placed", { path, why });
   if (carriedOut + locks.length + packs.length > 0) {
     log.warn("recovered what a crash left", {
       carried_out: carriedOut,

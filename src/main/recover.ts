@@ -11,12 +11,13 @@ export async function recover(flags: Flags, around: Surroundings): Promise<strin
   const lock = await takeLock(resolved.place);
   try {
     const store = await openStore(resolved);
-    const { carriedOut, locks, packs, owed } = store.recovery;
+    const { carriedOut, locks, packs, owed, unplaced } = store.recovery;
     await store.close();
     return [
       ...(carriedOut > 0 ? [`carried out ${carriedOut} publications that were cut short`] : []),
       ...locks.map((name) => `removed our own lock ${name}`),
       ...(packs.length > 0 ? [`released ${packs.length} packs`] : []),
+      ...unplaced.map(({ path, why }) => `${path} lies in its commit and not on the disk: ${why}`),
       ...owed.map((name) => `${name} waits for a lock of another Git; run this again when that has ended`),
     ];
   } finally {

@@ -8,7 +8,7 @@ import { NotesError } from "../domain/errors.ts";
 import type { BlobId, RepoPath } from "../domain/note.ts";
 import { orAbsent } from "../lib/durable-file.ts";
 import { diskBlob, type Look } from "./disk-look.ts";
-import { lstatNow, signatureOf, signatureText } from "./file-signature.ts";
+import { isVacant, lstatNow, signatureOf, signatureText } from "./file-signature.ts";
 import { type IndexEdit, indexMode } from "./git-index.ts";
 import type { HeldLocks } from "./git-lock.ts";
 import { placeFile } from "./place.ts";
@@ -16,7 +16,7 @@ import { readHead } from "./refs.ts";
 import { refuseBusy } from "./refuse-busy.ts";
 import { returnAside } from "./roll-forward.ts";
 import { syncFiles } from "./settle.ts";
-import { withStorageErrors } from "./storage-error.ts";
+import { asStorageError, withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
 
 interface Request {
@@ -79,6 +79,7 @@ async function bringAll(parts: StoreParts, requests: readonly Request[]): Promis
   try {
     const brought = await placeUnderLocks(parts, ready);
     await syncFiles(parts.root, brought);
+    // One that the disk refused has its own answer already.
     for (const { path, done } of ready) done(brought.has(path));
   } finally {
     for (const { prepared } of ready) {
@@ -109,7 +110,7 @@ async function placeUnderLocks(parts: StoreParts, ready: readonly Ready[]): Prom
     // First the index: a crash in between leaves a file to bring forward, never an old entry that looks staged.
     levelIndex(parts, standing, held);
     for (const one of standing) {
-      if (!placeOne(parts, one)) continue;
+      if (!placed(parts, one)) continue;
       brought.add(one.path);
       if (notes.file(one.path)) table.setBase(one.path, one.tip);
     }
@@ -121,9 +122,19 @@ async function placeUnderLocks(parts: StoreParts, ready: readonly Ready[]): Prom
   return brought;
 }
 
+/** Place one file; the disk's refusal of it is that request's alone. */
+function placed(parts: StoreParts, one: Ready): boolean {
+  try {
+    return placeOne(parts, one);
+  } catch (error) {
+    one.failed(asStorageError(error, `placing ${one.path}`));
+    return false;
+  }
+}
+
 function isAsSeen({ root }: StoreParts, { path, look }: Ready): boolean {
   const now = lstatNow(`${root}/${path}`);
-  if (look.kind !== "file") return now === null;
+  if (look.kind !== "file") return isVacant(now);
   return now !== null && signatureText(signatureOf(now)) === signatureText(signatureOf(look.stat));
 }
 

@@ -101,7 +101,9 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
       const current = trees.blobAt(path);
       if (current !== expected) return { kind: "conflict", path, current };
     }
-    for (const { path, bytes } of files) {
+    // What goes makes room: a folder may come where a file was, and a file where a folder was.
+    const removedFirst = [...files].sort((a, b) => Number(a.bytes !== null) - Number(b.bytes !== null));
+    for (const { path, bytes } of removedFirst) {
       try {
         trees.set(path, bytes === null ? null : blobId(bytes));
       } catch (error) {

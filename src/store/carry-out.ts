@@ -15,38 +15,49 @@ import { type RolledFile, rollFilesForward } from "./roll-forward.ts";
 import { withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
 
+/** Working files that the disk refused, and why; their intents stand on. */
+export type Refused = ReadonlyMap<RepoPath, unknown>;
+
 /**
  * Carry out published intents. Locks of ours that a dead process left standing are taken over.
  *
  * @param intents oldest first, each with its new tip on the branch
+ * @returns the files that could not be placed; Git index and all other files are level
  * @throws NotesError REPO_BUSY a lock that isn't ours; STORAGE. What was done stays, and can be called again
  */
-export async function carryOut(parts: StoreParts, intents: readonly OpenIntent[]): Promise<void> {
+export async function carryOut(parts: StoreParts, intents: readonly OpenIntent[]): Promise<Refused> {
   const { gitdir, ref, locks } = parts;
   const prepared = await Promise.all(["index", "HEAD", ref].map((name) => locks.prepare(name, "")));
   const held = await locks.acquire(prepared, { takeOver: true });
+  let refused: Refused;
   try {
-    await withStorageErrors("placing working files", () => underLocks(parts, intents, held));
+    refused = await withStorageErrors("placing working files", () => underLocks(parts, intents, held));
   } finally {
     parts.foreign.settle();
     held.release();
   }
   await withStorageErrors("syncing the Git directory", () => fsyncFolder(gitdir));
+  return refused;
 }
 
-function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: HeldLocks): void {
+function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: HeldLocks): Refused {
   const { root, gitdir, ref, trees, objects, notes, table } = parts;
   const head = readHead(gitdir);
   // Another branch's files lie in the working tree: what is owed comes with the checkout of ours.
-  if (head.kind !== "branch" || head.ref !== ref) return;
+  if (head.kind !== "branch" || head.ref !== ref) return new Map();
   const tip = readRef(gitdir, ref);
   trees.start(tip === null ? null : treeOf(parts, tip));
   const tipBlob = (path: RepoPath) => trees.blobAt(path);
   const readBlob = (id: BlobId) => objects.read("blob", id);
   const rolled = rollFilesForward({ root, intents: parts.intents, readBlob, tipBlob }, intents);
   levelIndex(parts, intents, rolled, held);
-  for (const { path, base } of rolled) if (notes.file(path)) table.setBase(path, base);
+  const refused = new Map<RepoPath, unknown>();
+  for (const file of rolled) {
+    if (file.kind === "refused") refused.set(file.path, file.error);
+    else if (notes.file(file.path)) table.setBase(file.path, file.base);
+  }
   table.write();
+  return refused;
 }
 
 function treeOf({ objects }: StoreParts, commit: string): string {
@@ -73,7 +84,7 @@ function levelIndex(
     const entry = index.at(path).find((e) => e.stage === 0);
     const behind = files.find(({ before }) => before === (entry?.id ?? null));
     if (behind === undefined) continue;
-    const stands = rolled.some((file) => file.path === path && file.base === after);
+    const stands = rolled.some((file) => file.kind === "rolled" && file.path === path && file.base === after);
     edits.push({
       path,
       expected: behind.before,

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import {
+  accessSync,
   type BigIntStats,
   closeSync,
   constants,
@@ -60,14 +61,17 @@ const unfit = (reason: string): Look => ({ kind: "unfit", reason });
  * Look at a path.
  *
  * @param known what may be believed without reading, when the signature is the same
- * @throws Node errors other than absence (EACCES, EIO)
+ * @throws Node errors other than absence and missing permission (EIO)
  * @cost one lstat; one read and SHA-1 when the signature changed or the file is young
  */
 export function lookAt(rules: LookRules, path: RepoPath, known: Known | null): Look {
   if (behindLink(rules.root, path)) return unfit("lies behind a symbolic link");
   const file = join(rules.root, path);
-  const stat = orAbsent(() => lstatSync(file, { bigint: true }));
+  const stat = permitted(() => orAbsent(() => lstatSync(file, { bigint: true })));
+  if (stat === FORBIDDEN) return unfit(FORBIDDEN);
   if (stat === null) return ABSENT;
+  // As Git sees it: where a folder stands, the file is gone.
+  if (stat.isDirectory()) return isReadable(file) ? ABSENT : unfit(FORBIDDEN);
   const why = reasonAgainst(rules, stat);
   if (why !== null) return unfit(why);
   const settled = isSettled(stat, rules.nowMs());
@@ -85,6 +89,25 @@ function reasonAgainst({ maxBytes, isPrepared }: LookRules, stat: BigIntStats): 
   return null;
 }
 
+const FORBIDDEN = "can't be read: permission was denied";
+
+const isForbidden = (error: unknown) => errnoOf(error) === "EACCES" || errnoOf(error) === "EPERM";
+
+/** One file that may not be read stops no look at another. */
+function permitted<T>(look: () => T): T | typeof FORBIDDEN {
+  try {
+    return look();
+  } catch (error) {
+    if (isForbidden(error)) return FORBIDDEN;
+    throw error;
+  }
+}
+
+/** Whether a folder's names can be read. */
+function isReadable(folder: string): boolean {
+  return permitted(() => orAbsent(() => accessSync(folder, constants.R_OK | constants.X_OK))) !== FORBIDDEN;
+}
+
 /** Read through a handle that follows no link and blocks on no FIFO, and look at what was opened. */
 function readPlain(rules: LookRules, file: string): Look {
   let fd: number;
@@ -94,6 +117,7 @@ function readPlain(rules: LookRules, file: string): Look {
     const code = errnoOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") return ABSENT;
     if (code === "ELOOP") return unfit("is a symbolic link");
+    if (isForbidden(error)) return unfit(FORBIDDEN);
     throw error;
   }
   try {
@@ -115,8 +139,10 @@ function readPlain(rules: LookRules, file: string): Look {
 /** Whether any folder between the root and the file is a symbolic link. */
 export function behindLink(root: string, path: string): boolean {
   for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1)) {
-    const stat = orAbsent(() => lstatSync(join(root, path.slice(0, slash))));
-    if (stat === null) return false;
+    const folder = join(root, path.slice(0, slash));
+    const stat = permitted(() => orAbsent(() => lstatSync(folder)));
+    // What lies below can't be looked at either, and says so.
+    if (stat === null || stat === FORBIDDEN) return false;
     if (stat.isSymbolicLink()) return true;
   }
   return false;

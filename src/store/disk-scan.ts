@@ -28,7 +28,10 @@ export async function notePathsBelow(
     .map((f) => f.replace(/^\.?\/?|\/+$/g, ""))
     .filter((f) => !behindLink(root, `${f}/x`));
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    for (const entry of entriesOf(join(root, folder))) {
+    const entries = entriesOf(join(root, folder));
+    // The folder itself stands for what can't be seen in it, so that it is reported.
+    if (entries === null) found.add(folder as RepoPath);
+    for (const entry of entries ?? []) {
       const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
       if (entry.isDirectory()) {
         if (notes.folder(path)) waiting.push(path);
@@ -43,13 +46,15 @@ export async function notePathsBelow(
   return found;
 }
 
-function entriesOf(folder: string): Dirent[] {
+/** Null: a folder that we may not read. */
+function entriesOf(folder: string): Dirent[] | null {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
     const code = errnoOf(error);
     // Removed, or turned into a file, since its parent was read.
     if (code === "ENOENT" || code === "ENOTDIR") return [];
+    if (code === "EACCES" || code === "EPERM") return null;
     throw asStorageError(error, `reading the folder ${folder}`);
   }
 }

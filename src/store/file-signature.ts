@@ -35,6 +35,9 @@ export function lstatNow(path: string): BigIntStats | null {
   return orAbsent(() => lstatSync(path, { bigint: true }));
 }
 
+/** Whether no file stands at a path: nothing at all, or a folder, which is where Git too finds no file. */
+export const isVacant = (stat: BigIntStats | null) => stat === null || stat.isDirectory();
+
 /** Whether a signature taken now can be trusted later. */
 export function isSettled(stat: BigIntStats, nowMs: number): boolean {
   return [stat.mtimeNs, stat.ctimeNs].every((ns) => nowMs - Number(ns / 1_000_000n) >= YOUNG_MS);

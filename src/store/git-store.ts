@@ -76,7 +76,8 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
   const parts = openParts(options, alone);
   const recovery = await alone(() => recover(parts));
   const settling = openSettling(parts, alone);
-  settling.owe(recovery.owed);
+  settling.owe(recovery.owed, "index");
+  settling.owe(recovery.stuck, "files");
   const upkeep = openUpkeep(parts.gitdir, parts.clock);
   const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
   const conflicts = openConflicts(gitdir, objects, parts.locks);

@@ -20,8 +20,11 @@ interface Placement {
   readonly aside: string;
 }
 
-/** `theirs`: a person saved meanwhile; their file stands and the new bytes are in the commit alone. */
-type Placed = "placed" | "theirs";
+/**
+ * `theirs`: a person saved meanwhile; their file stands and the new bytes are in the commit alone.
+ * `blocked`: something that is no folder stands where the path needs one; it stands until its owner moves it.
+ */
+export type Placed = "placed" | "theirs" | "blocked";
 
 /**
  * Carry out one placement.
@@ -45,7 +48,7 @@ export function placeFile(root: string, { path, prepared, replaced, aside }: Pla
     return "placed";
   }
   try {
-    makeFolder(target);
+    if (replaced === null && isBlocked(target)) return "blocked";
     if (!linkInto(prepared, target)) return replaced === null ? "theirs" : keepBoth(target, aside, replaced);
   } catch (error) {
     if (replaced !== null) putBack(target, aside);
@@ -101,6 +104,18 @@ function keepBeside(target: string, aside: string): void {
 
 function makeFolder(target: string): void {
   mkdirSync(dirname(target), { recursive: true });
+}
+
+/** Make the folder of a path; true: something that is no folder stands where one must be. */
+function isBlocked(target: string): boolean {
+  try {
+    makeFolder(target);
+    return false;
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === "EEXIST" || code === "ENOTDIR") return true;
+    throw error;
+  }
 }
 
 /**

@@ -8,7 +8,7 @@
 import { COMMITTER } from "../domain/commit-message.ts";
 import type { RepoPath } from "../domain/note.ts";
 import type { Chain } from "./build-chain.ts";
-import { lstatNow, signatureOf, signatureText } from "./file-signature.ts";
+import { isVacant, lstatNow, signatureOf, signatureText } from "./file-signature.ts";
 import type { HeldLocks } from "./git-lock.ts";
 import type { Intents } from "./intents.ts";
 import { placeFile } from "./place.ts";
@@ -61,7 +61,7 @@ export interface Published {
 export function filesAsSeen(root: string, files: readonly PreparedFile[]): boolean {
   return files.every(({ intent, look }) => {
     const now = lstatNow(`${root}/${intent.path}`);
-    if (look.kind !== "file") return now === null;
+    if (look.kind !== "file") return isVacant(now);
     return now !== null && signatureText(signatureOf(now)) === signatureText(signatureOf(look.stat));
   });
 }
@@ -132,6 +132,7 @@ function placeAll(
         aside: intents.aside(intent.aside),
       });
       if (placed === "theirs") theirs.push(path);
+      if (placed === "blocked") pending.push(path);
     } catch (error) {
       pending.push(path);
       failed(error);

@@ -6,15 +6,16 @@
 import { readdirSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { NotesError } from "../domain/errors.ts";
+import type { RepoPath } from "../domain/note.ts";
 import { orAbsent } from "../lib/durable-file.ts";
-import { carryOut } from "./carry-out.ts";
+import { carryOut, type Refused } from "./carry-out.ts";
 import { removeOwnLocks } from "./git-lock.ts";
 import type { OpenIntent } from "./intents.ts";
 import { blobId } from "./object-id.ts";
 import { keptPacks, releasePack } from "./pack-writer.ts";
 import { readRef } from "./refs.ts";
 import { syncFiles } from "./settle.ts";
-import { withStorageErrors } from "./storage-error.ts";
+import { asStorageError, withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
 
 export interface RecoveryReport {
@@ -22,6 +23,10 @@ export interface RecoveryReport {
   readonly carriedOut: number;
   /** Names of intents that a lock of a person's Git keeps waiting. */
   readonly owed: readonly string[];
+  /** Names of intents that only files the disk refuses keep waiting; the Git index is level. */
+  readonly stuck: readonly string[];
+  /** Files of published commits that the disk refuses, and why; tried again in the background. */
+  readonly unplaced: readonly { readonly path: RepoPath; readonly why: string }[];
   /** Locks of ours that were removed, e.g. `index`. */
   readonly locks: readonly string[];
   /** Packs whose `.keep` was released. */
@@ -44,12 +49,17 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
     else intents.close(open.name);
   }
   const owed: string[] = [];
+  const stuck: string[] = [];
+  let refused: Refused = new Map();
   if (published.length > 0) {
     try {
-      await carryOut(parts, published);
+      refused = await carryOut(parts, published);
       await syncFiles(root, new Set(published.flatMap(({ intent }) => intent.files.map((f) => f.path))));
       await table.sync();
-      for (const { name } of published) intents.close(name);
+      for (const { name, intent } of published) {
+        if (intent.files.some(({ path }) => refused.has(path))) stuck.push(name);
+        else intents.close(name);
+      }
     } catch (error) {
       // A person's Git holds a lock. Reads can be served; the first write carries it out, or answers REPO_BUSY.
       if (!(error instanceof NotesError && error.code === "REPO_BUSY")) throw error;
@@ -57,14 +67,22 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
     }
   }
   const locks = owed.length > 0 ? [] : removeOwnLocks(gitdir);
-  await withStorageErrors("clearing what a crash left", () => clearFolders(parts, owed.length > 0));
+  await withStorageErrors("clearing what a crash left", () =>
+    clearFolders(parts, owed.length + stuck.length > 0),
+  );
   const packs = keptPacks(gitdir);
   for (const name of packs) releasePack(gitdir, name);
   clearTemporaryPacks(gitdir);
   clearTemporaryFiles(gitdir);
   const carriedOut =
     published.filter(({ placed }) => !placed).length - (owed.length > 0 ? published.length : 0);
-  return { carriedOut: Math.max(0, carriedOut), owed, locks, packs };
+  const unplaced = [...refused].map(([path, error]) => ({ path, why: whyOf(error) }));
+  return { carriedOut: Math.max(0, carriedOut), owed, stuck, unplaced, locks, packs };
+}
+
+function whyOf(error: unknown): string {
+  const clear = asStorageError(error, "placing the file");
+  return clear instanceof Error ? clear.message : String(clear);
 }
 
 /** The tip must be a commit whose tree can be read, or nothing may be built on it. */

@@ -11,7 +11,7 @@ import { behindLink } from "./disk-look.ts";
 import { lstatNow, signatureOf, signatureText } from "./file-signature.ts";
 import type { IntentFile, Intents, OpenIntent } from "./intents.ts";
 import { blobId } from "./object-id.ts";
-import { placeFile, putBack, wasWritten } from "./place.ts";
+import { type Placed, placeFile, putBack, wasWritten } from "./place.ts";
 
 interface RollForward {
   readonly root: string;
@@ -21,11 +21,17 @@ interface RollForward {
   readonly tipBlob: (path: RepoPath) => BlobId | null;
 }
 
-export interface RolledFile {
-  readonly path: RepoPath;
-  /** What the working file is known to hold now: the base of later comparisons. */
-  readonly base: BlobId | null;
-}
+export type RolledFile =
+  | {
+      readonly kind: "rolled";
+      readonly path: RepoPath;
+      /** What the working file is known to hold now: the base of later comparisons. */
+      readonly base: BlobId | null;
+    }
+  /** The disk refused this one file; it is owed on, and no other waits for it. */
+  | { readonly kind: "refused"; readonly path: RepoPath; readonly error: unknown };
+
+const BLOCKED = "a file or a link stands where its folder must be; move it";
 
 interface Owed extends IntentFile {
   /** The file was in its place already; it may only be torn. */
@@ -46,16 +52,22 @@ function byPath(open: readonly OpenIntent[]): Map<RepoPath, Owed[]> {
  * Place every file that published intents owe.
  *
  * @param published intents whose new tip the branch holds, oldest first
- * @throws Node errors; what was done stays, and a later call goes on
+ * @returns one for each path; a refused one is tried again by a later call
  */
 export function rollFilesForward(ground: RollForward, published: readonly OpenIntent[]): RolledFile[] {
-  const rolled: RolledFile[] = [];
-  for (const [path, owed] of byPath(published)) rolled.push({ path, base: settle(ground, path, owed) });
-  for (const { intent } of published) for (const file of intent.files) returnAside(ground, file);
-  return rolled;
+  return [...byPath(published)].map(([path, owed]) => {
+    try {
+      const base = settle(ground, path, owed);
+      if (base === BLOCKED) return { kind: "refused", path, error: new Error(BLOCKED) };
+      for (const file of owed) returnAside(ground, file);
+      return { kind: "rolled", path, base };
+    } catch (error) {
+      return { kind: "refused", path, error };
+    }
+  });
 }
 
-function settle(ground: RollForward, path: RepoPath, owed: readonly Owed[]): BlobId | null {
+function settle(ground: RollForward, path: RepoPath, owed: readonly Owed[]): BlobId | null | typeof BLOCKED {
   const target = join(ground.root, path);
   const standing = behindLink(ground.root, path) ? null : lstatNow(target);
   const held = standing === null ? null : standing.isFile() ? blobOf(target) : undefined;
@@ -67,7 +79,8 @@ function settle(ground: RollForward, path: RepoPath, owed: readonly Owed[]): Blo
   const last = owed.at(-1);
   if (last === undefined || known === last || ground.tipBlob(path) !== last.after) return base;
   if (!isOurs(ground, owed, path)) return base;
-  return place(ground, path, last.after) ? last.after : base;
+  const placed = place(ground, path, last.after);
+  return placed === "blocked" ? BLOCKED : placed === "placed" ? last.after : base;
 }
 
 function blobOf(file: string): BlobId | null {
@@ -93,7 +106,7 @@ function isOurs({ root, intents }: RollForward, owed: readonly Owed[], path: Rep
   });
 }
 
-function place({ root, intents, readBlob }: RollForward, path: RepoPath, blob: BlobId | null): boolean {
+function place({ root, intents, readBlob }: RollForward, path: RepoPath, blob: BlobId | null): Placed {
   const old = lstatNow(join(root, path));
   const replaced = old === null ? null : signatureOf(old);
   const aside = intents.aside(intents.newName());
@@ -102,7 +115,7 @@ function place({ root, intents, readBlob }: RollForward, path: RepoPath, blob: B
     writeNewSync(prepared, readBlob(blob), { mode: old === null ? 0o666 : Number(old.mode & 0o777n) });
   }
   try {
-    return placeFile(root, { path, replaced, prepared, aside }) === "placed";
+    return placeFile(root, { path, replaced, prepared, aside });
   } finally {
     if (prepared !== null) orAbsent(() => unlinkSync(prepared));
     returnAside({ root, intents }, { path, replaced, aside: basename(aside) });

@@ -30,13 +30,20 @@ interface Waiting {
 export interface Settling {
   /** Look after a published group. */
   add(group: PublishedGroup): void;
-  /** Intents that recovery could not carry out yet. */
-  owe(intents: readonly string[]): void;
-  /** Carry out now what is owed; does nothing when nothing is. @throws NotesError REPO_BUSY, STORAGE */
+  /** Intents that recovery could not carry out yet: for the Git index, or only for files that the disk refuses. */
+  owe(intents: readonly string[], what: Owed): void;
+  /**
+   * Bring the Git index level now; does nothing when it is. Files that the disk refuses wait for the background:
+   * one of them stops no other write.
+   * @throws NotesError REPO_BUSY, STORAGE
+   */
   repair(): Promise<void>;
   /** Make everything durable and forget the intents that are carried out. */
   finish(): Promise<void>;
 }
+
+/** What an intent still owes: the Git index too, or files alone. */
+export type Owed = "index" | "files";
 
 /** @param alone runs work while no commit is under way */
 export function openSettling(
@@ -44,7 +51,7 @@ export function openSettling(
   alone: (work: () => Promise<void>) => Promise<void>,
 ): Settling {
   const { root, gitdir, clock, intents, table } = parts;
-  const owed = new Set<string>();
+  const owed = new Map<string, Owed>();
   const waiting: Waiting[] = [];
   let waitingFiles = 0;
   let chain: Promise<void> = Promise.resolve();
@@ -62,7 +69,7 @@ export function openSettling(
     const { intent, files, pending } = group;
     if (intent === null) return;
     if (pending.length > 0) {
-      owed.add(intent);
+      owed.set(intent, group.indexed ? "files" : "index");
       scheduleRepair();
       return;
     }
@@ -109,16 +116,24 @@ export function openSettling(
       cancelRepair = null;
       repairMs = Math.min(repairMs * 2, LONGEST_REPAIR_MS);
       // Trigger: still refused. Why: it is owed until it succeeds. Outcome: tried again, ever more rarely.
-      alone(repair).catch(scheduleRepair);
+      alone(repairAll).then(scheduleRepair, scheduleRepair);
     });
   }
 
-  async function repair(): Promise<void> {
+  async function repairAll(): Promise<void> {
     if (owed.size === 0) return;
-    const open = intents.list().filter(({ name }) => owed.has(name));
-    await carryOut(parts, open);
-    repairMs = FIRST_REPAIR_MS;
-    for (const { name, intent } of open) {
+    const open = intents.list();
+    const named = open.filter(({ name }) => owed.has(name));
+    const paths = new Set(named.flatMap(({ intent }) => intent.files.map((f) => f.path)));
+    // Later publications of these paths too: they tell what the file was last given.
+    const concerned = open.filter(({ intent }) => intent.files.some((f) => paths.has(f.path)));
+    const refused = await carryOut(parts, concerned);
+    if (refused.size === 0) repairMs = FIRST_REPAIR_MS;
+    for (const { name, intent } of named) {
+      if (intent.files.some(({ path }) => refused.has(path))) {
+        owed.set(name, "files");
+        continue;
+      }
       owed.delete(name);
       dropPreparedOf(intent.files, intents);
       intents.placed(name);
@@ -131,11 +146,13 @@ export function openSettling(
 
   return {
     add,
-    owe(names) {
-      for (const name of names) owed.add(name);
+    owe(names, what) {
+      for (const name of names) owed.set(name, what);
       scheduleRepair();
     },
-    repair,
+    async repair() {
+      if ([...owed.values()].includes("index")) await repairAll();
+    },
     async finish() {
       closed = true;
       cancelSync?.();

@@ -428,7 +428,7 @@ describe("a file that can't be placed", () => {
     expect(await on.store.tip()).toBe(committed(outcomes[1]).events.commit.id);
     rmSync(join(on.repo.root, "notes/deep"));
     committed((await on.store.commit([draft("notes/b.md", "b\n")])).outcomes[0]);
-    expect(on.text("notes/deep/a.md")).toBe("a\n");
+    await until("the file in its place", () => on.text("notes/deep/a.md") === "a\n");
     expect(on.store.workTree.base(at("notes/deep/a.md"))).toBe(blobOf("a\n"));
     expect((await on.store.workTree.scan()).map((f) => f.kind)).toEqual(["file", "file", "file"]);
     expectSound(on);

@@ -181,7 +181,7 @@ describe("a process killed in the middle of a commit", () => {
     const on = await killedAt("files");
     await on.reopen();
     const store = await on.reopen();
-    expect(store.recovery).toEqual({ carriedOut: 0, owed: [], locks: [], packs: [] });
+    expect(store.recovery).toMatchObject({ carriedOut: 0, owed: [], locks: [], packs: [] });
     await store.close();
   });
 });

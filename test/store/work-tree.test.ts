@@ -37,7 +37,7 @@ test("what is no plain file of a person's own is unfit, each with its reason", (
   expect(reason("notes/dangling.md")).toEqual({ kind: "unfit", reason: "is a symbolic link" });
   expect(reason("notes/folder/secret.md")).toEqual({ kind: "unfit", reason: "lies behind a symbolic link" });
   expect(reason("notes/fifo.md")).toEqual({ kind: "unfit", reason: "is no regular file" });
-  expect(reason("notes/folder.md")).toEqual({ kind: "unfit", reason: "is no regular file" });
+  expect(reason("notes/folder.md")).toEqual({ kind: "absent" });
   expect(reason("notes/big.md")).toEqual({ kind: "unfit", reason: "is larger than 1000 bytes" });
   expect(reason("notes/latin.md")).toEqual({ kind: "unfit", reason: "is not UTF-8 text" });
   expect(reason("notes/hard.md")).toEqual({ kind: "unfit", reason: "has hard links" });
