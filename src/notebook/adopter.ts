@@ -5,7 +5,7 @@
 import { blobIdOf, fileId } from "../domain/identity.ts";
 import type { CommitId, NoteId, RepoPath } from "../domain/note.ts";
 import { stemOf } from "../lib/slash-path.ts";
-import type { Publication } from "../store/note-store.ts";
+import type { Draft, Publication } from "../store/note-store.ts";
 import { type Adoptable, adoptionDraft, type Merged, mergeDraft, type Signature } from "./adoption.ts";
 import type { Standing } from "./looking.ts";
 import type { ReconcilerDeps } from "./reconciler.ts";
@@ -33,6 +33,9 @@ interface Adopter {
 
 /** A chain has at most 256 drafts; what is over goes into the next. */
 const MAX_MERGES = 255;
+
+/** Attempts at one commit of all edits without those that were refused; then each is committed by itself. */
+const MAX_WITHOUT = 4;
 
 /** Texts of one job that are held in memory; edits over it go into the next commit. */
 const MAX_BYTES = 64 << 20;
@@ -154,6 +157,35 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
     return commits;
   }
 
+  async function commitDrafts(drafts: readonly { draft: Draft; paths: readonly RepoPath[] }[]) {
+    const publication = await deps.commitDrafts(drafts.map(({ draft }) => draft));
+    return settleOutcomes(publication, drafts);
+  }
+
+  /**
+   * All edits in one commit. What the branch refuses (a file or submodule lies where a folder must be) or what was
+   * saved again meanwhile is left out, and stops no other.
+   */
+  async function commitAdoption(groups: readonly (readonly Adoptable[])[], sign: Signature) {
+    const draftOf = (edits: readonly Adoptable[]) => ({
+      draft: adoptionDraft(edits, sign),
+      paths: edits.map((edit) => edit.path),
+    });
+    let left = groups;
+    for (let tries = 0; tries < MAX_WITHOUT && left.length > 0; tries++) {
+      const whole = draftOf(left.flat());
+      const publication = await deps.commitDrafts([whole.draft]);
+      const [outcome] = publication.outcomes;
+      if (outcome === undefined || outcome.kind === "committed") {
+        return { commits: await settleOutcomes(publication, [whole]), whole: left.length === groups.length };
+      }
+      const refused = new Set<RepoPath>(outcome.kind === "dirty" ? outcome.paths : [outcome.path]);
+      left = left.filter((group) => !group.some((edit) => refused.has(edit.path)));
+    }
+    const one = left.slice(0, MAX_MERGES).map(draftOf);
+    return { commits: one.length === 0 ? [] : await commitDrafts(one), whole: false };
+  }
+
   return {
     pending,
     bringForward,
@@ -171,11 +203,18 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
         else untouched.push(standing);
       }
       // Asked for in one turn, the store brings them all under one taking of the locks.
-      await Promise.all(untouched.map(bringForward));
+      const brought = await Promise.allSettled(untouched.map(bringForward));
+      brought.forEach((outcome, i) => {
+        const path = untouched[i]?.path;
+        if (outcome.status === "fulfilled" || path === undefined) return;
+        // One that the disk refuses is pending, and stops no other.
+        pending.add(path);
+        deps.failed(outcome.reason);
+      });
     },
     async commit(groups, standings, sign, force) {
       const byPath = new Map(standings.map((standing) => [standing.path, standing]));
-      const adopts: Adoptable[] = [];
+      const adopts: Adoptable[][] = [];
       const merges: Merged[] = [];
       let moved = false;
       let bytes = 0;
@@ -193,20 +232,20 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
           plans.push(made);
         }
         if (plans.some((p) => p.kind === "moved")) moved = true;
-        else for (const p of plans) if (p.kind === "adopt") adopts.push(p.edit);
+        else adopts.push(plans.flatMap((p) => (p.kind === "adopt" ? [p.edit] : [])));
         for (const p of plans) if (p.kind === "merge") merges.push(p.edit);
       }
       moved ||= merges.length > MAX_MERGES;
-      const drafts = merges
+      const adopted = await commitAdoption(
+        adopts.filter((group) => group.length > 0),
+        sign,
+      );
+      const merging = merges
         .slice(0, MAX_MERGES)
         .map((edit) => ({ draft: mergeDraft(edit, sign), paths: [edit.path] }));
-      if (adopts.length > 0) {
-        drafts.unshift({ draft: adoptionDraft(adopts, sign), paths: adopts.map((edit) => edit.path) });
-      }
-      if (drafts.length === 0) return { commits: [], moved };
-      const publication = await deps.commitDrafts(drafts.map(({ draft }) => draft));
-      const commits = await settleOutcomes(publication, drafts);
-      return { commits, moved: moved || commits.length < drafts.length };
+      const merged = merging.length === 0 ? [] : await commitDrafts(merging);
+      const whole = adopted.whole && merged.length === merging.length;
+      return { commits: [...adopted.commits, ...merged], moved: moved || !whole };
     },
   };
 }

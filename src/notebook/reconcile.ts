@@ -139,6 +139,15 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (due(wish).length > 0 && wish.by === "quiet") {
       throw new NotesError("REPO_BUSY", "Files keep changing while they are committed; tried again later.");
     }
+    const left = wish.by === "person" && commits.length === 0 ? pathsOf(due(wish)) : [];
+    if (left.length > 0) {
+      const some = left.slice(0, 3).join(", ");
+      throw new NotesError(
+        "CONFLICT",
+        `${left.length} files could not be committed (${some}): they keep changing, or the branch has a file, a link or a submodule in their way. Move them, and commit again.`,
+        { reason: "held_edit", paths: left.slice(0, 100) },
+      );
+    }
     return commits;
   }
 
