@@ -60,6 +60,10 @@ export function createCliHost(): CliHost {
       const { recover } = await import("./recover.ts");
       return recover(flags, around);
     },
+    async doctor(flags) {
+      const { doctor } = await import("./doctor.ts");
+      return doctor(flags, around);
+    },
     logFile,
     identities: (place) => openIdentities(`${place.gitDir}/notesd`, Date.now),
     async getConfig(flags, key) {

@@ -92,6 +92,13 @@ export interface Identities {
   revokePerson(ref: string): { name: string; email: string };
 }
 
+/** One thing that `doctor` looked at. `note`: worth knowing, nothing to repair. */
+export interface Finding {
+  readonly name: string;
+  readonly state: "ok" | "note" | "bad";
+  readonly text: string;
+}
+
 export interface CliHost {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -109,6 +116,8 @@ export interface CliHost {
   listDaemons(): Promise<readonly ListedDaemon[]>;
   /** What a start does before it serves, without serving. @returns sentences about what was done */
   recover(flags: Flags): Promise<readonly string[]>;
+  /** Everything that a start or a write depends on, looked at. @throws ProcessError USAGE */
+  doctor(flags: Flags): Promise<readonly Finding[]>;
   /** The log that a detached daemon writes. */
   logFile(place: GitPlace): string;
   identities(place: GitPlace): Identities;

@@ -11,6 +11,7 @@ import { ProcessError } from "../../domain/process-error.ts";
 import { addActionCommands } from "./action-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addDaemonCommands, type Outcome } from "./daemon-commands.ts";
+import { addDoctorCommand } from "./doctor-command.ts";
 import type { CliHost } from "./host.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
 import { addInitCommand } from "./init-command.ts";
@@ -35,6 +36,7 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Comman
   program.commandsGroup("Repository and daemon:");
   addInitCommand(program, host);
   addDaemonCommands(program, host, outcome);
+  addDoctorCommand(program, host, outcome);
   program.commandsGroup("Notes:");
   addActionCommands(program, registry, host);
   addNoteCommands(program, registry, host);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { registry } from "../../../src/actions/registry.ts";
 import { findRepository } from "../../../src/client/find-repository.ts";
 import { ProcessError } from "../../../src/domain/process-error.ts";
-import type { CliHost, Flags } from "../../../src/doors/cli/host.ts";
+import type { CliHost, Finding, Flags } from "../../../src/doors/cli/host.ts";
 import { runCli } from "../../../src/doors/cli/run.ts";
 import { openIdentities } from "../../../src/main/identities.ts";
 import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "../../support/fake-daemon.ts";
@@ -21,6 +21,7 @@ let err: string;
 let input: string;
 let env: Record<string, string>;
 let started: Flags[];
+let findings: Finding[];
 let interrupt: () => void;
 
 beforeEach(async () => {
@@ -89,6 +90,7 @@ function run(...args: string[]): Promise<number> {
     stop: unused,
     listDaemons: async () => [{ repo, url: "http://x", pid: 7, started_at: "2026-11-30T10:15:00Z" }],
     recover: async () => [],
+    doctor: async () => findings,
     logFile: () => join(repo, ".git/notesd/log"),
     identities: (place) => openIdentities(join(place.gitDir, "notesd"), () => 0),
     getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
@@ -381,4 +383,17 @@ test("of several things that are wrong each is told", async () => {
   expect(err).toBe(
     "notesd: notes.edit: old_str is required: a string; also:\n  new_str is required: a string\n",
   );
+});
+
+test("doctor says what it found, and something bad is exit 1", async () => {
+  findings = [
+    { name: "git", state: "note", text: "none" },
+    { name: "daemon", state: "ok", text: "process 7" },
+  ];
+  expect(await run("doctor")).toBe(0);
+  expect(out).toBe("note  git         none\nok    daemon      process 7\n");
+  out = "";
+  findings = [{ name: "hooks", state: "bad", text: "gone" }];
+  expect(await run("doctor", "--json")).toBe(1);
+  expect(JSON.parse(out)).toEqual({ ok: false, findings });
 });

@@ -1,0 +1,110 @@
+/**
+ * `notesd doctor`: what a person would look at one by one when something seems wrong. It looks only: nothing is
+ * changed, repaired or started, and a daemon is asked only when one answers.
+ */
+import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { addressOf, runningDaemon } from "../client/discover.ts";
+import { callOverHttp } from "../client/http-call.ts";
+import type { Finding, Flags } from "../doors/cli/host.ts";
+import type { GitPlace } from "../lib/git-dir.ts";
+import { processLockHolder } from "../lib/process-lock.ts";
+import { hooksChanged } from "./hooks.ts";
+import { checkRepository } from "./preflight.ts";
+import { program } from "./program-file.ts";
+import { resolveSettings, type Surroundings } from "./resolve.ts";
+
+/** Files that open a door or prove who wrote: for their owner's eyes alone. */
+const SECRETS = ["", "token", "proof.key", "agents.json", "persons.json", "daemon.json"];
+
+const Status = z.object({
+  notes: z.number(),
+  state: z.string(),
+  quarantined: z.array(z.object({ path: z.string(), line: z.number().nullable(), reason: z.string() })),
+});
+
+const ok = (name: string, text: string): Finding => ({ name, state: "ok", text });
+const note = (name: string, text: string): Finding => ({ name, state: "note", text });
+const bad = (name: string, text: string): Finding => ({ name, state: "bad", text });
+
+/**
+ * Look at everything that a start or a write depends on.
+ * @throws ProcessError USAGE no repository, or settings that can't be read
+ */
+export async function doctor(flags: Flags, around: Surroundings): Promise<Finding[]> {
+  const warnings: string[] = [];
+  const { place, settings } = await resolveSettings(flags, {
+    ...around,
+    warn: (text) => warnings.push(text),
+  });
+  const branch = settings.branch ?? "main";
+  const refused = await checkRepository(place, branch, settings.roots ?? []).then(
+    () => null,
+    (error: unknown) => messageOf(error),
+  );
+  const hooks = await hooksChanged(place);
+  return [
+    ok("program", `notesd ${program.version}, Node ${process.version}`),
+    await git(around.env),
+    refused ? bad("repository", refused) : ok("repository", `${place.root}, branch ${branch}`),
+    ...(warnings.length > 0 ? warnings.map((text) => note("settings", text)) : [ok("settings", "readable")]),
+    hooks ? bad("hooks", hooks) : ok("hooks", "installed"),
+    ...(await secrets(place)),
+    ...(await daemon(place)),
+  ];
+}
+
+async function git(env: Surroundings["env"]): Promise<Finding> {
+  try {
+    const { stdout } = await promisify(execFile)("git", ["--version"], { env: { ...env }, timeout: 5_000 });
+    return ok("git", stdout.trim());
+  } catch {
+    return note("git", "There is no git on the path; the daemon does without.");
+  }
+}
+
+async function secrets(place: GitPlace): Promise<Finding[]> {
+  const open: string[] = [];
+  for (const name of SECRETS) {
+    const path = join(place.gitDir, "notesd", name);
+    const found = await stat(path).catch(() => null);
+    if (found && (found.mode & 0o077) !== 0) open.push(path);
+  }
+  if (open.length === 0) return [ok("secrets", "readable by their owner alone")];
+  return open.map((path) => bad("secrets", `${path} is open to other users; take that away: chmod go= PATH`));
+}
+
+async function daemon(place: GitPlace): Promise<Finding[]> {
+  const running = await runningDaemon(place).catch(() => null);
+  if (!running) {
+    const holder = await processLockHolder(join(place.gitDir, "notesd"));
+    if (!holder) return [note("daemon", "None runs; the first command that needs one starts it.")];
+    return [
+      bad(
+        "daemon",
+        `Process ${holder.pid ?? "of another kind"} serves this repository but doesn't answer. See: notesd logs`,
+      ),
+    ];
+  }
+  const found = ok("daemon", `process ${running.pid} at ${running.url}, version ${running.version}`);
+  try {
+    const { url, token } = await addressOf(place, null);
+    const { notes, state, quarantined } = Status.parse(await callOverHttp(url, token, "daemon.status", {}));
+    return [
+      found,
+      state === "ok"
+        ? ok("notes", `${notes} can be read`)
+        : note("notes", `${notes} can be read; writes wait: ${state}`),
+      ...quarantined.map(({ path, line, reason }) =>
+        bad("notes", `${path}${line === null ? "" : `, line ${line}`} is no note: ${reason}`),
+      ),
+    ];
+  } catch (error) {
+    return [found, bad("notes", messageOf(error))];
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
