@@ -53,7 +53,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   const restored = checkpoint && restoreNoteIndex(checkpoint, indexOptions);
   if (checkpoint && !restored) log.info("the checkpoint is of another version or damaged: rebuilding");
 
-  const store = await openStore(resolved);
+  const store = await openStore(resolved, log.warn);
   const { carriedOut, locks, packs, unplaced } = store.recovery;
   for (const { path, why } of unplaced) log.warn("a committed file can't be placed", { path, why });
   if (carriedOut + locks.length + packs.length > 0) {

@@ -2,12 +2,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProcessError } from "../domain/process-error.ts";
+import type { Warn } from "../lib/bus.ts";
 import { type GitStore, openGitStore } from "../store/git-store.ts";
 import { allRoots } from "./attributes.ts";
 import type { Resolved } from "./resolve.ts";
 
 /** @throws ProcessError USAGE what init should have made is missing; NotesError STORAGE */
-export async function openStore({ place, settings }: Resolved): Promise<GitStore> {
+export async function openStore({ place, settings }: Resolved, warn?: Warn): Promise<GitStore> {
   if (settings.branch === undefined) {
     throw new ProcessError("USAGE", `${place.root} has no branch set. Run notesd init there again.`);
   }
@@ -21,6 +22,7 @@ export async function openStore({ place, settings }: Resolved): Promise<GitStore
     ...(limits?.lock_wait_ms === undefined ? {} : { lockWaitMs: limits.lock_wait_ms }),
     ...(limits?.note_bytes === undefined ? {} : { maxNoteBytes: limits.note_bytes }),
     ...(durability === undefined ? {} : { durability }),
+    ...(warn === undefined ? {} : { warn }),
   });
 }
 

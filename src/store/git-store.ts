@@ -9,6 +9,7 @@ import { parseCommit } from "../domain/commit-proof.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents } from "../domain/event.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
+import type { Warn } from "../lib/bus.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { openBaseTable } from "./base-table.ts";
 import { openBringForward } from "./bring-forward.ts";
@@ -59,6 +60,8 @@ export interface GitStoreOptions {
   readonly besideGitMs?: number;
   /** Called at each step of a commit; tests end the process there. */
   readonly onStep?: (step: Step) => void;
+  /** Told of what went wrong when a commit stood already; default: nobody. */
+  readonly warn?: Warn;
 }
 
 export interface GitStore extends NoteStore {
@@ -78,7 +81,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
   const settling = openSettling(parts, alone);
   settling.owe(recovery.owed, "index");
   settling.owe(recovery.stuck, "files");
-  const upkeep = openUpkeep(parts.gitdir, parts.clock);
+  const upkeep = openUpkeep(parts.gitdir, parts.clock, parts.troubled);
   const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
   const conflicts = openConflicts(gitdir, objects, parts.locks);
   const { besideGitMs = 1_000 } = options;
@@ -107,11 +110,15 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
         staged.follow(group.chain, group.published);
         const { indexMoved } = group.published;
         if (indexMoved !== null) indexLag.published(group.chain, indexMoved.to);
+        tellTrouble(parts, group.published);
       }
-      const answer = await answerOf(parts, group);
-      parts.onStep("answered");
-      if (group.published !== null) settling.add(group.published);
-      return answer;
+      try {
+        const answer = await answerOf(parts, group);
+        parts.onStep("answered");
+        return answer;
+      } finally {
+        if (group.published !== null) settling.add(group.published);
+      }
     });
   }
 
@@ -221,6 +228,8 @@ function openParts(options: GitStoreOptions, alone: Alone): StoreParts {
     index: openIndexCache(gitdir),
     state: () => repoState(gitdir, ref),
     onStep: options.onStep ?? (() => {}),
+    troubled: (what, error, outcome) =>
+      options.warn?.(what, { why: error instanceof Error ? error.message : String(error), outcome }),
   };
   return parts;
 }
@@ -234,10 +243,15 @@ function follow(parts: StoreParts, { files, pending, theirs, intent }: Published
   }
   try {
     parts.table.write();
-  } catch {
-    // Trigger: the disk refuses the journal. Why: the commit stands. Outcome: base is older after a crash, and
-    // the intent, which is kept until the journal is synced, says what was placed.
+  } catch (error) {
+    // The intent, which is kept until the journal is synced, says what was placed.
+    parts.troubled("the table of working files could not be written", error, "written with the next change");
   }
+}
+
+function tellTrouble({ troubled }: StoreParts, { trouble }: PublishedGroup): void {
+  if (trouble !== null)
+    troubled("a commit stands, but not all of it is in place", trouble, "done in the background");
 }
 
 async function answerOf(parts: StoreParts, { chain, published }: CommittedGroup): Promise<Publication> {

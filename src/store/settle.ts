@@ -60,9 +60,12 @@ export function openSettling(
   let repairMs = FIRST_REPAIR_MS;
   let closed = false;
 
-  function later(work: () => Promise<void>): void {
-    // Trigger: the disk refuses. Why: the commit stands, its intent too. Outcome: the next start carries it out.
-    chain = chain.then(work).catch(() => {});
+  /** The commit stands and its intent too, so what the disk refuses here is told to people and done later. */
+  function later(work: () => Promise<void>, refused: () => void = () => {}): void {
+    chain = chain.then(work).catch((error: unknown) => {
+      parts.troubled("what follows a commit could not be done", error, "tried again");
+      refused();
+    });
   }
 
   function add(group: PublishedGroup): void {
@@ -74,12 +77,17 @@ export function openSettling(
       return;
     }
     const paths = files.filter((f) => f.place && f.intent.after !== null).map((f) => f.intent.path);
-    later(async () => {
+    const drop = async () => {
       for (const file of files) if (file.place) returnAside({ root, intents }, file.intent);
       dropPrepared(files, intents);
       await fsyncFolder(gitdir);
       intents.placed(intent);
       wait(intent, paths);
+    };
+    // While its intent is open a person's commits are held back, so it can't wait for the next start.
+    later(drop, () => {
+      owed.set(intent, "files");
+      scheduleRepair();
     });
   }
 
@@ -105,8 +113,15 @@ export function openSettling(
     const group = waiting.splice(0, count);
     const paths = new Set(group.flatMap((w) => w.paths));
     waitingFiles -= group.reduce((sum, w) => sum + w.paths.length, 0);
-    await syncFiles(root, paths);
-    await table.sync();
+    try {
+      await syncFiles(root, paths);
+      await table.sync();
+    } catch (error) {
+      for (const { intent, paths: again } of group)
+        waiting.push({ intent, paths: again, sinceMs: clock.now() });
+      waitingFiles += group.reduce((sum, w) => sum + w.paths.length, 0);
+      throw error;
+    }
     for (const { intent } of group) intents.close(intent);
   }
 
@@ -115,8 +130,10 @@ export function openSettling(
     cancelRepair = clock.after(repairMs, () => {
       cancelRepair = null;
       repairMs = Math.min(repairMs * 2, LONGEST_REPAIR_MS);
-      // Trigger: still refused. Why: it is owed until it succeeds. Outcome: tried again, ever more rarely.
-      alone(repairAll).then(scheduleRepair, scheduleRepair);
+      alone(repairAll).then(scheduleRepair, (error: unknown) => {
+        parts.troubled("files of a commit could not be placed", error, "tried again, ever more rarely");
+        scheduleRepair();
+      });
     });
   }
 

@@ -34,6 +34,8 @@ export interface StoreParts {
   readonly index: IndexCache;
   readonly state: () => RepoState;
   readonly onStep: (step: Step) => void;
+  /** What went wrong after a commit point, where nobody waits for it any more. */
+  readonly troubled: (what: string, error: unknown, outcome: string) => void;
 }
 
 /** The Git index as last read or written, while its file is still that one. */

@@ -6,10 +6,11 @@
 import { existsSync, promises, readdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../lib/clock.ts";
-import { orAbsent } from "../lib/durable-file.ts";
+import { errnoOf, orAbsent } from "../lib/durable-file.ts";
 import { mergePacks, type PackFile } from "./merge-packs.ts";
 import { writePack } from "./pack-writer.ts";
 import { withStorageErrors } from "./storage-error.ts";
+import type { StoreParts } from "./store-parts.ts";
 
 /** Packs after which small ones are merged while writes go on, and when it is quiet. */
 const MOST_BUSY = 250;
@@ -18,6 +19,7 @@ const MOST_QUIET = 40;
 const LEFT_ALONE = 20;
 const MERGED_BYTES = 64 << 20;
 const QUIET_MS = 5_000;
+const AGAIN = "the old ones stand; tried again after later writes";
 /** Publications between two looks at the folder while writes go on. */
 const LOOK_EVERY = 50;
 
@@ -29,7 +31,7 @@ interface Upkeep {
 }
 
 /** Look after the packs of a repository in the background. */
-export function openUpkeep(gitdir: string, clock: Clock): Upkeep {
+export function openUpkeep(gitdir: string, clock: Clock, troubled: StoreParts["troubled"]): Upkeep {
   let sinceLook = 0;
   let lastMs = 0;
   let running: Promise<unknown> = Promise.resolve();
@@ -40,10 +42,11 @@ export function openUpkeep(gitdir: string, clock: Clock): Upkeep {
   function run(most: number): void {
     if (busy || stopped) return;
     busy = true;
-    // Trigger: the disk refuses, or a person's gc removed a pack that was being read. Why: nothing was lost,
-    // the old packs stand. Outcome: tried again after later writes.
     running = mergeSmallPacks(gitdir, most)
-      .catch(() => {})
+      .catch((error: unknown) => {
+        // A person's gc may take away what is just being read: nothing is lost, and later there is less to do.
+        if (errnoOf(error) !== "ENOENT") troubled("small packs could not be put together", error, AGAIN);
+      })
       .finally(() => {
         busy = false;
       });
