@@ -31,6 +31,10 @@ export function createCliHost(): CliHost {
       const { roots, branch, remote } = flags;
       return init({ dir, roots, branch, remote, env, nowMs: Date.now() });
     },
+    async deinit(flags) {
+      const { deinit } = await import("./deinit.ts");
+      return deinit(flags, around);
+    },
     locate: (flags) => resolvePlace(flags, around),
     async serve(flags) {
       const { serve } = await import("./serve.ts");

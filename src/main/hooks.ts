@@ -75,6 +75,14 @@ export async function hooksChanged(place: GitPlace): Promise<string | null> {
   return `core.hooksPath is ${current ?? "unset"}, so the hooks of notesd don't run; notesd init sets it again.`;
 }
 
+/** The Git config under which hooks run as they did before `installHooks`; someone else's `core.hooksPath` stays. */
+export async function earlierHooks(place: GitPlace): Promise<Record<string, string | null>> {
+  const values = await readGitConfig(join(place.gitDir, "config"));
+  const ours = values.get("core.hookspath")?.at(-1) === hooksFolder(place);
+  const earlier = values.get("notesd.hookspath")?.at(-1) ?? null;
+  return { ...(ours ? { "core.hooksPath": earlier } : {}), "notesd.hooksPath": null };
+}
+
 /** Write the launcher that hooks call: this Node and this program, by absolute path. */
 export async function writeLauncher(place: GitPlace, node: string, program: string): Promise<void> {
   const quoted = [node, program].map((path) => `'${path.replaceAll("'", "'\\''")}'`).join(" ");

@@ -36,7 +36,8 @@ interface InitWish {
   readonly nowMs: number;
 }
 
-const GIT_CONFIG = {
+/** What `init` sets, beside hooks and the mark. */
+export const GIT_CONFIG = {
   "core.fsync": "committed,reference",
   "core.trustctime": "false",
   "index.version": "2",

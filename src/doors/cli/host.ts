@@ -49,6 +49,12 @@ export interface InitReport {
   readonly markdown_outside_roots: number;
 }
 
+export interface DeinitReport {
+  readonly repo: string;
+  /** Keys of Git's config that were ours and are gone. */
+  readonly unset: readonly string[];
+}
+
 interface ListedDaemon {
   readonly repo: string;
   readonly url: string;
@@ -105,6 +111,8 @@ export interface CliHost {
   readonly cwd: string;
   readonly io: Io;
   init(flags: InitFlags): Promise<InitReport>;
+  /** Make a note repository a plain one again. @throws ProcessError ALREADY_RUNNING, USAGE */
+  deinit(flags: Flags): Promise<DeinitReport>;
   /** The repository that is meant. @throws ProcessError USAGE */
   locate(flags: Flags): Promise<GitPlace>;
   /** Serve in this process until a signal. @returns the exit code */

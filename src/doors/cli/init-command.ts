@@ -1,8 +1,8 @@
-/** `notesd init`. */
+/** `notesd init` and `notesd deinit`. */
 import type { Command } from "commander";
 import type { CliHost } from "./host.ts";
 import type { Options } from "./shared-options.ts";
-import { collect } from "./shared-options.ts";
+import { collect, flagsOf, withRepository } from "./shared-options.ts";
 import { styled } from "./text-table.ts";
 
 export function addInitCommand(program: Command, host: CliHost): void {
@@ -43,6 +43,23 @@ export function addInitCommand(program: Command, host: CliHost): void {
             ? `${outside} Markdown files lie outside the roots and are not notes; notesd init --roots . takes them all.\n`
             : ""
         }`,
+      );
+    });
+}
+
+export function addDeinitCommand(program: Command, host: CliHost): void {
+  withRepository(program.command("deinit"))
+    .summary("make it a plain repository again")
+    .description(
+      "Take away the mark, the hooks and the Git settings that init made. Notes, history, settings and keys stay; " +
+        "init goes on with them. Stop the daemon first.",
+    )
+    .action(async (options: Options) => {
+      const report = await host.deinit(flagsOf(options));
+      host.io.out(
+        options["json"]
+          ? `${JSON.stringify(report)}\n`
+          : `${styled(host.io, "bold", report.repo)} is a plain repository again; its notes and history stay. notesd init goes on.\n`,
       );
     });
 }

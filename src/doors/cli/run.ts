@@ -14,7 +14,7 @@ import { addDaemonCommands, type Outcome } from "./daemon-commands.ts";
 import { addDoctorCommand } from "./doctor-command.ts";
 import type { CliHost } from "./host.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
-import { addInitCommand } from "./init-command.ts";
+import { addDeinitCommand, addInitCommand } from "./init-command.ts";
 import { addNoteCommands } from "./note-commands.ts";
 import { applyParams } from "./shared-options.ts";
 import { styled } from "./text-table.ts";
@@ -37,6 +37,7 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Comman
   addInitCommand(program, host);
   addDaemonCommands(program, host, outcome);
   addDoctorCommand(program, host, outcome);
+  addDeinitCommand(program, host);
   program.commandsGroup("Notes:");
   addActionCommands(program, registry, host);
   addNoteCommands(program, registry, host);

@@ -91,6 +91,7 @@ function run(...args: string[]): Promise<number> {
     listDaemons: async () => [{ repo, url: "http://x", pid: 7, started_at: "2026-11-30T10:15:00Z" }],
     recover: async () => [],
     doctor: async () => findings,
+    deinit: async () => ({ repo, unset: [] }),
     logFile: () => join(repo, ".git/notesd/log"),
     identities: (place) => openIdentities(join(place.gitDir, "notesd"), () => 0),
     getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
@@ -396,4 +397,9 @@ test("doctor says what it found, and something bad is exit 1", async () => {
   findings = [{ name: "hooks", state: "bad", text: "gone" }];
   expect(await run("doctor", "--json")).toBe(1);
   expect(JSON.parse(out)).toEqual({ ok: false, findings });
+});
+
+test("deinit says that everything stays", async () => {
+  expect(await run("deinit")).toBe(0);
+  expect(out).toBe(`${repo} is a plain repository again; its notes and history stay. notesd init goes on.\n`);
 });

@@ -1,0 +1,36 @@
+/**
+ * `notesd deinit`: a note repository becomes a plain one again. Notes, history, settings and keys stay, so that
+ * `init` goes on where this left off; what `init` set in Git's config goes.
+ * Invariant: nothing accepted is left half done, and no file that a person sees is touched.
+ */
+import { join } from "node:path";
+import type { DeinitReport, Flags } from "../doors/cli/host.ts";
+import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
+import { earlierHooks } from "./hooks.ts";
+import { GIT_CONFIG } from "./init.ts";
+import { recover } from "./recover.ts";
+import { resolvePlace, type Surroundings } from "./resolve.ts";
+import { takeLock } from "./take-lock.ts";
+
+/** @throws ProcessError ALREADY_RUNNING while a daemon serves it, USAGE no note repository */
+export async function deinit(flags: Flags, around: Surroundings): Promise<DeinitReport> {
+  await recover(flags, around);
+  const place = await resolvePlace(flags, around);
+  const lock = await takeLock(place);
+  try {
+    const config = join(place.gitDir, "config");
+    const values = await readGitConfig(config);
+    // A value that someone changed since is theirs.
+    const ours = Object.entries(GIT_CONFIG)
+      .filter(([key, value]) => values.get(key.toLowerCase())?.at(-1) === value)
+      .map(([key]) => key);
+    await setGitConfig(config, {
+      ...Object.fromEntries(ours.map((key) => [key, null])),
+      ...(await earlierHooks(place)),
+      "notesd.marked": null,
+    });
+    return { repo: place.root, unset: ours };
+  } finally {
+    lock.release();
+  }
+}
