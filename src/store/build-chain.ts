@@ -7,7 +7,7 @@ import { NotesError } from "../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
 import { byBytes } from "../lib/byte-order.ts";
 import { buildCommit } from "./commit-build.ts";
-import { diskBlob, type Look } from "./disk-look.ts";
+import { diskBlob, isExecutable, type Look } from "./disk-look.ts";
 import type { Draft, DraftOutcome, TreeChange } from "./note-store.ts";
 import { blobId, commitId, type ObjectId, type ObjectType } from "./object-id.ts";
 import { type PackBuilder, packBuilder } from "./pack-bytes.ts";
@@ -62,6 +62,8 @@ interface Ground {
   readonly tree: ObjectId | null;
   /** HEAD is at another branch: files are not looked at, and what a person saved can't be adopted. */
   readonly elsewhere: boolean;
+  /** `core.fileMode`: a new file that a person made executable is committed so. */
+  readonly fileModes: boolean;
   readonly trees: TreeChain;
   readonly proofKey: Uint8Array;
   look(path: RepoPath): Look;
@@ -105,7 +107,7 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
     const removedFirst = [...files].sort((a, b) => Number(a.bytes !== null) - Number(b.bytes !== null));
     for (const { path, bytes } of removedFirst) {
       try {
-        trees.set(path, bytes === null ? null : blobId(bytes));
+        trees.set(path, bytes === null ? null : blobId(bytes), bytes !== null && heldExecutable(path, bytes));
       } catch (error) {
         // A folder stands at the path, or a file in its way.
         if (error instanceof NotesError && error.code === "CONFLICT")
@@ -114,6 +116,14 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
       }
     }
     return null;
+  }
+
+  /** The working file holds these bytes already, and is executable. */
+  function heldExecutable(path: RepoPath, bytes: Uint8Array): boolean {
+    if (!ground.fileModes || ground.elsewhere) return false;
+    const seen = looks.get(path) ?? ground.look(path);
+    looks.set(path, seen);
+    return isExecutable(seen) && diskBlob(seen) === blobId(bytes);
   }
 
   /** Each working file must hold what is believed of it, or already what this draft wants. */

@@ -85,12 +85,9 @@ function levelIndex(
     const behind = files.find(({ before }) => before === (entry?.id ?? null));
     if (behind === undefined) continue;
     const stands = rolled.some((file) => file.kind === "rolled" && file.path === path && file.base === after);
-    edits.push({
-      path,
-      expected: behind.before,
-      blob: after,
-      stat: stands && after !== null ? lstatNow(`${parts.root}/${path}`) : null,
-    });
+    const stat = stands && after !== null ? lstatNow(`${parts.root}/${path}`) : null;
+    const executable = parts.fileModes && stat !== null && (stat.mode & 0o100n) !== 0n;
+    edits.push({ path, expected: behind.before, blob: after, stat, executable });
   }
   if (edits.length === 0) return;
   const { bytes } = index.edit(edits);

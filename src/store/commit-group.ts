@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { NotesError } from "../domain/errors.ts";
 import { fsyncFolder } from "../lib/durable-file.ts";
 import { buildChain, type Chain } from "./build-chain.ts";
+import { isExecutable } from "./disk-look.ts";
 import { indexMode, indexSignature } from "./git-index.ts";
 import type { HeldLocks, Prepared } from "./git-lock.ts";
 import type { Draft } from "./note-store.ts";
@@ -92,6 +93,7 @@ async function once(
     base,
     tree: base === null ? null : (await parts.log.header(base)).tree,
     elsewhere,
+    fileModes: parts.fileModes,
     trees: parts.trees,
     proofKey: parts.proofKey,
     look: parts.workTree.look,
@@ -168,11 +170,12 @@ function nextIndex(parts: StoreParts, files: readonly PreparedFile[]): NextIndex
   if (files.length === 0) return null;
   const { index, signature } = parts.index.read();
   const { bytes } = index.edit(
-    files.map(({ intent, stat }) => ({
+    files.map(({ intent, stat, look, place }) => ({
       path: intent.path,
       expected: intent.before,
       blob: intent.after,
       stat,
+      executable: parts.fileModes && !place && isExecutable(look),
     })),
   );
   return { bytes, signature };

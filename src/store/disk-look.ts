@@ -38,6 +38,11 @@ export function diskBlob(look: Look): BlobId | null | undefined {
   return look.kind === "absent" ? null : undefined;
 }
 
+/** Whether the person made this file executable. Only asked where Git looks at that (`core.fileMode`). */
+export function isExecutable(look: Look): boolean {
+  return look.kind === "file" && (look.stat.mode & 0o100n) !== 0n;
+}
+
 /** What an earlier look learnt of a file. */
 export interface Known {
   readonly signature: string;

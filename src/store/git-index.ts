@@ -42,6 +42,8 @@ export interface IndexEdit {
   readonly blob: BlobId | null;
   /** Of the file that is or will be in place (ino, size, times), so that `git status` need not hash it. */
   readonly stat: BigIntStats | null;
+  /** Of a new entry; another keeps its mode. */
+  readonly executable?: boolean;
 }
 
 interface EditedIndex {
@@ -66,6 +68,7 @@ export interface GitIndex {
 const STAGE_SHIFT = 12;
 const INTENT_TO_ADD = 0x2000;
 const REGULAR = 0o100644;
+const EXECUTABLE = 0o100755;
 const isRegular = (mode: number) => (mode & 0o170000) === 0o100000;
 
 /**
@@ -194,7 +197,7 @@ interface Replacement {
 /** What an edit does here: a replacement, "same" when there is nothing to do, "left" when it isn't ours to change. */
 function plan(
   parsed: ParsedIndex,
-  { path, expected, blob, stat }: IndexEdit,
+  { path, expected, blob, stat, executable = false }: IndexEdit,
   removed: ReadonlySet<string>,
 ): Replacement | "same" | "left" {
   const key = Buffer.from(path);
@@ -205,7 +208,7 @@ function plan(
     const next = here === null ? first : first + 1;
     if (blob === null) return "same";
     if (expected !== null || isBlocked(parsed, path, removed)) return "left";
-    return { first, next, entry: newEntry(key, blob, REGULAR, stat) };
+    return { first, next, entry: newEntry(key, blob, executable ? EXECUTABLE : REGULAR, stat) };
   }
   if (here.stage > 0 || !isRegular(here.mode) || here.intentToAdd) return "left";
   if (here.id !== expected && here.id !== blob) return "left";

@@ -11,6 +11,7 @@ import type { CommitEvents } from "../domain/event.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import type { Warn } from "../lib/bus.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
+import { readGitConfig } from "../lib/git-config.ts";
 import { openBaseTable } from "./base-table.ts";
 import { openBringForward } from "./bring-forward.ts";
 import type { BuiltCommit } from "./build-chain.ts";
@@ -76,7 +77,9 @@ export interface GitStore extends NoteStore {
  */
 export async function openGitStore(options: GitStoreOptions): Promise<GitStore> {
   const alone = oneAtATime();
-  const parts = openParts(options, alone);
+  const config = await readGitConfig(join(options.gitdir, "config"));
+  const fileModes = config.get("core.filemode")?.at(-1) !== "false";
+  const parts = openParts(options, alone, fileModes);
   const recovery = await alone(() => recover(parts));
   const settling = openSettling(parts, alone);
   settling.owe(recovery.owed, "index");
@@ -182,7 +185,7 @@ function oneAtATime(): Alone {
   };
 }
 
-function openParts(options: GitStoreOptions, alone: Alone): StoreParts {
+function openParts(options: GitStoreOptions, alone: Alone, fileModes: boolean): StoreParts {
   const { root, gitdir, branch, roots, proofKey, clock = systemClock } = options;
   const ref = `refs/heads/${branch}`;
   mkdirSync(join(gitdir, "notesd"), { recursive: true });
@@ -204,6 +207,7 @@ function openParts(options: GitStoreOptions, alone: Alone): StoreParts {
     ref,
     notes,
     proofKey,
+    fileModes,
     clock,
     durability: options.durability ?? "full",
     objects,

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { NotesError } from "../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
 import type { Chain } from "./build-chain.ts";
-import { diskBlob } from "./disk-look.ts";
+import { diskBlob, isExecutable } from "./disk-look.ts";
 import { type GitIndex, type IndexEdit, indexMode, indexSignature } from "./git-index.ts";
 import { readRef } from "./refs.ts";
 import type { StoreParts } from "./store-parts.ts";
@@ -60,7 +60,9 @@ export function openIndexLag(parts: StoreParts): IndexLag {
       if (entry === after || !replaced.has(entry) || entries.some((one) => one.stage !== 0)) continue;
       const look = workTree.look(path);
       if (diskBlob(look) !== after || (await log.blobAt(tip, path)) !== after) continue;
-      edits.push({ path, expected: entry, blob: after, stat: look.kind === "file" ? look.stat : null });
+      const stat = look.kind === "file" ? look.stat : null;
+      const executable = parts.fileModes && isExecutable(look);
+      edits.push({ path, expected: entry, blob: after, stat, executable });
     }
     return edits;
   }

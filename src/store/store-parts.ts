@@ -20,6 +20,8 @@ export interface StoreParts {
   readonly ref: string;
   readonly notes: PathFilter;
   readonly proofKey: Uint8Array;
+  /** `core.fileMode`: Git looks at whether files are executable. */
+  readonly fileModes: boolean;
   readonly clock: Clock;
   /** `relaxed`: the last sync of a group (the ref's folder) is not waited for. */
   readonly durability: "full" | "relaxed";

@@ -25,10 +25,10 @@ export interface TreeChain {
   /** Names and entries of a folder as patched so far; empty when there is none. */
   list(folder: string): { readonly name: string; readonly mode: string; readonly id: ObjectId }[];
   /**
-   * Put a blob at a path (a new file is 100644, another keeps its mode), or remove it and the folders it leaves empty.
+   * Put a blob at a path (a new file is 100644, or 100755 when `executable`; another keeps its mode), or remove it and the folders it leaves empty.
    * @throws NotesError CONFLICT a component is no folder, or the path is no regular file; nothing changed
    */
-  set(path: RepoPath, blob: BlobId | null): void;
+  set(path: RepoPath, blob: BlobId | null, executable?: boolean): void;
   /** Undo every `set` since the last `write` or `start`. */
   rollback(): void;
   /**
@@ -215,7 +215,7 @@ export function treeChain(
         .entries()
         .map((entry) => ({ ...entry, name: Buffer.from(entry.name, "latin1").toString("utf8") }));
     },
-    set(path, blob) {
+    set(path, blob, executable = false) {
       const key = raw(path);
       const before = entryAt(key);
       if (before !== null && !isRegular(before)) {
@@ -223,7 +223,10 @@ export function treeChain(
         throw refuse(key, `${what} stands there`);
       }
       if (blob === null && before === null) return;
-      apply(key, blob === null ? null : { mode: before?.mode ?? "100644", id: blob });
+      apply(
+        key,
+        blob === null ? null : { mode: before?.mode ?? (executable ? "100755" : "100644"), id: blob },
+      );
       undo.push({ path: key, before });
     },
     rollback() {
