@@ -49,11 +49,17 @@ export function openRpc(registry: Registry, version: string): Json {
   };
 }
 
+function parametersOf(action: AnyAction): {
+  readonly properties: Readonly<Record<string, Json>>;
+  readonly required: readonly string[];
+} {
+  // What zod writes for an object.
+  const { properties = {}, required = [] } = inputSchema(action) as Partial<ReturnType<typeof parametersOf>>;
+  return { properties, required };
+}
+
 function method(action: AnyAction): Json {
-  const { properties = {}, required = [] } = inputSchema(action) as {
-    readonly properties?: Readonly<Record<string, Json>>;
-    readonly required?: readonly string[];
-  };
+  const { properties, required } = parametersOf(action);
   const params = Object.entries(properties).map(([name, schema]) => ({
     name,
     ...(typeof schema["description"] === "string" ? { description: schema["description"] } : {}),
@@ -80,10 +86,7 @@ function method(action: AnyAction): Json {
 /** The actions as a Markdown table, for the README: method, parameters (optional ones with ?), what it does. */
 export function markdownTable(registry: Registry): string {
   const rows = [...registry.values()].map((action) => {
-    const { properties = {}, required = [] } = inputSchema(action) as {
-      readonly properties?: Json;
-      readonly required?: readonly string[];
-    };
+    const { properties, required } = parametersOf(action);
     const names = Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`));
     const cells = [`\`${action.name}\``, names.join(", "), action.summary];
     return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
@@ -116,10 +119,7 @@ export interface CliCommand {
 export function cliCommand(action: AnyAction): CliCommand | null {
   if (action.cli === null) return null;
   const { command, positional } = action.cli;
-  const { properties = {}, required = [] } = inputSchema(action) as {
-    readonly properties?: Readonly<Record<string, Json>>;
-    readonly required?: readonly string[];
-  };
+  const { properties, required } = parametersOf(action);
   const options = Object.entries(properties).map(
     ([name, schema]): CliOption => ({
       name,

@@ -20,6 +20,15 @@ export interface CommitMessage extends Proved {
   readonly changes: string | null;
 }
 
+/** The trailers of a commit that no request made: what the daemon does by itself, or a person at a file. */
+export const NO_REQUEST = {
+  agent: null,
+  agentId: null,
+  session: null,
+  requestKey: null,
+  requestHash: null,
+} as const satisfies Partial<CommitMessage>;
+
 const SUBJECT_MAX_CHARS = 72;
 const CONTROL_OR_BREAK = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
 

@@ -2,7 +2,7 @@
  * From settled hand edits to drafts: what one commit of them holds and says. Nothing here looks at the disk
  * or the branch. Invariant: a draft's bytes are a person's own, or a clean merge of them with the branch.
  */
-import type { CommitMessage } from "../domain/commit-message.ts";
+import { type CommitMessage, NO_REQUEST } from "../domain/commit-message.ts";
 import type { Author } from "../domain/event.ts";
 import type { BlobId, RepoPath } from "../domain/note.ts";
 import type { Draft } from "../store/note-store.ts";
@@ -36,11 +36,7 @@ export interface Signature {
 const message = (parts: Pick<CommitMessage, "action" | "label" | "title" | "noteIds" | "noteType">) => ({
   changes: null,
   source: "disk" as const,
-  agent: null,
-  agentId: null,
-  session: null,
-  requestKey: null,
-  requestHash: null,
+  ...NO_REQUEST,
   ...parts,
 });
 

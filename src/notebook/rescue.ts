@@ -3,7 +3,7 @@
  * acknowledged, so they are brought back by one merge commit whose second parent is the tip that was lost. Where
  * the person changed the same note meanwhile, the two are merged as any two sides.
  */
-import { COMMITTER } from "../domain/commit-message.ts";
+import { COMMITTER, NO_REQUEST } from "../domain/commit-message.ts";
 import { mergeNotes } from "../domain/merge.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
 import type { NoteIndex } from "../index/note-index.ts";
@@ -111,11 +111,7 @@ export async function rescueDraft(deps: RescueDeps, lost: CommitId): Promise<Dra
       noteIds: [...new Set(noteIds)],
       noteType: null,
       source: "api",
-      agent: null,
-      agentId: null,
-      session: null,
-      requestKey: null,
-      requestHash: null,
+      ...NO_REQUEST,
     },
     files,
     origin: "door",

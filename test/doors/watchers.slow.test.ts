@@ -18,6 +18,7 @@ import { watchFolders } from "../../src/doors/watch-folders.ts";
 import { watchTree } from "../../src/doors/watch-tree.ts";
 import type { WatchReport } from "../../src/doors/watching.ts";
 import { gitRepo } from "../support/git-repo.ts";
+import { wholeFrom } from "../support/random.ts";
 
 const ROUNDS = 150;
 const GATHER_MS = 50;
@@ -30,15 +31,6 @@ const WATCHERS = {
 const CASES = Object.entries(WATCHERS).flatMap(([name, watch]) =>
   [1, 2, 3].map((seed) => ({ name, watch, seed })),
 );
-
-/** Numerical Recipes' generator: a run can be repeated. */
-function random(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -90,7 +82,7 @@ function follower(root: string) {
 }
 
 test.each(CASES)("$name loses no edit (seed $seed)", async ({ watch, seed }) => {
-  const pick = random(seed);
+  const pick = wholeFrom(seed);
   const repo = gitRepo();
   const { root } = repo;
   const at = (path: string) => join(root, path);

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { git, initRepo, openRpc, type RunningDaemon, removeFolder, startDaemon } from "../support/daemon.ts";
+import { randomFrom } from "../support/random.ts";
 import { until } from "../support/wait.ts";
 
 const ROUNDS = 20;
@@ -14,15 +15,6 @@ beforeAll(() => {
   repo = initRepo();
 });
 afterAll(() => removeFolder(join(repo, "..")));
-
-/** A fixed sequence, so that a failing run can be repeated. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 interface Acknowledged {
   readonly key: string;

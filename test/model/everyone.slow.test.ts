@@ -17,6 +17,7 @@ import {
   removeFolder,
   startDaemon,
 } from "../support/daemon.ts";
+import { wholeFrom } from "../support/random.ts";
 import { until } from "../support/wait.ts";
 
 const SEED = Number(process.env["NOTESD_MODEL_SEED"] ?? 7);
@@ -26,14 +27,6 @@ const folders: string[] = [];
 afterAll(() => {
   for (const folder of folders) removeFolder(folder);
 });
-
-function randomFrom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 class Model {
   readonly repo: string;
@@ -54,7 +47,7 @@ class Model {
     folders.push(join(this.repo, ".."));
     this.#config = join(this.repo, "../settings.json");
     writeFileSync(this.#config, JSON.stringify({ reconcile: { quiet_ms: 60, max_wait_ms: 1000 } }));
-    this.#random = randomFrom(seed);
+    this.#random = wholeFrom(seed);
   }
 
   async start(): Promise<void> {

@@ -8,25 +8,17 @@ import { expect, test } from "vitest";
 import { startDisk } from "../../src/doors/disk.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { at, harness } from "../notebook/reconcile-harness.ts";
+import { wholeFrom } from "../support/random.ts";
 import { storeOnGit, textOf } from "../support/store-on-git.ts";
 import { until } from "../support/wait.ts";
 
 const RUN_MS = 45_000;
 const NOTES = 12;
 
-/** Numerical Recipes' generator: a run can be repeated. */
-function random(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 const tokensOf = (text: string | null) => text?.match(/<\w+>/g) ?? [];
 
 test.each([1, 2, 3])("nothing that anybody saved is lost, and nothing is echoed (seed %i)", async (seed) => {
-  const pick = random(seed);
+  const pick = wholeFrom(seed);
   const on = await storeOnGit();
   const settings = { quiet_ms: 400, max_wait_ms: 3_000, commit: "auto" } as const;
   const { reconciler, agent, commits, failures } = harness(() => on.store, settings, null, systemClock);

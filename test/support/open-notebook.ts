@@ -10,6 +10,7 @@ import type { Warn } from "../../src/lib/bus.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { type OpenedNotebook, openNotebook } from "../../src/notebook/open.ts";
 import { type MemoryStore, openMemoryStore } from "../../src/store/memory-store.ts";
+import { wholeFrom } from "./random.ts";
 
 export const PERSON: Caller = {
   principal: { kind: "person", name: "Pat", email: "pat@example.com" },
@@ -40,13 +41,8 @@ export interface TestNotebookOptions {
   readonly warn?: Warn;
 }
 
-let seed = 0;
-function randomBytes(count: number): Uint8Array {
-  return Uint8Array.from({ length: count }, () => {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    return seed >>> 24;
-  });
-}
+const byte = wholeFrom(0);
+const randomBytes = (count: number) => Uint8Array.from({ length: count }, () => byte(256));
 
 export async function openTestNotebook(options: TestNotebookOptions = {}): Promise<TestNotebook> {
   const { clock = systemClock, commit = "auto" } = options;
