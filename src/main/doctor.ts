@@ -95,9 +95,7 @@ async function daemon(place: GitPlace): Promise<Finding[]> {
     const { notes, state, quarantined } = Status.parse(await callOverHttp(url, token, "daemon.status", {}));
     return [
       found,
-      state === "ok"
-        ? ok("notes", `${notes} can be read`)
-        : note("notes", `${notes} can be read; writes wait: ${state}`),
+      stateOf(notes, state),
       ...quarantined.map(({ path, line, reason }) =>
         bad("notes", `${path}${line === null ? "" : `, line ${line}`} is no note: ${reason}`),
       ),
@@ -105,6 +103,13 @@ async function daemon(place: GitPlace): Promise<Finding[]> {
   } catch (error) {
     return [found, bad("notes", messageOf(error))];
   }
+}
+
+function stateOf(notes: number, state: string): Finding {
+  if (state === "ok") return ok("notes", `${notes} can be read`);
+  // Not in anybody's way: the branch gains notes, the files here stay another branch's.
+  const waits = state === "elsewhere" ? "another branch is checked out here" : `writes wait for the ${state}`;
+  return note("notes", `${notes} can be read; ${waits}`);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -9,6 +9,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { type RunningDaemon, startDaemon } from "../../src/main/daemon.ts";
 import { doctor } from "../../src/main/doctor.ts";
 import { init } from "../../src/main/init.ts";
+import { until } from "../support/wait.ts";
 
 let top: string;
 let repo: string;
@@ -77,4 +78,8 @@ test("a daemon that answers is asked for its notes and the files that are none",
     daemon: expect.stringContaining(`ok process ${process.pid} at ${daemon.file.url}`),
     notes: expect.stringMatching(/^bad notes\/broken\.md, line \d+ is no note: not YAML/),
   });
+  execFileSync("git", ["-C", repo, "checkout", "-qfb", "side"], { env });
+  // main as it was before the broken file
+  execFileSync("git", ["-C", repo, "branch", "-f", "main", "HEAD~1"], { env });
+  await until("the other branch", async () => /another branch/.test((await look())["notes"] ?? ""));
 });
