@@ -10,7 +10,7 @@ import { orAbsent } from "../lib/durable-file.ts";
 import { diskBlob, type Look } from "./disk-look.ts";
 import { isVacant, lstatNow, signatureOf, signatureText } from "./file-signature.ts";
 import { type IndexEdit, indexMode } from "./git-index.ts";
-import type { HeldLocks } from "./git-lock.ts";
+import { type HeldLocks, prepareAll } from "./git-lock.ts";
 import { placeFile } from "./place.ts";
 import { readHead } from "./refs.ts";
 import { refuseBusy } from "./refuse-busy.ts";
@@ -99,10 +99,12 @@ async function prepare({ intents, objects }: StoreParts, { tip, expected }: Requ
 
 async function placeUnderLocks(parts: StoreParts, ready: readonly Ready[]): Promise<Set<RepoPath>> {
   const { gitdir, locks, table, notes } = parts;
-  const held = await locks.acquire([
-    await locks.prepare("index", "", indexMode(gitdir)),
-    await locks.prepare("HEAD", ""),
-  ]);
+  const held = await locks.acquire(
+    await prepareAll(locks, [
+      ["index", "", indexMode(gitdir)],
+      ["HEAD", ""],
+    ]),
+  );
   const brought = new Set<RepoPath>();
   try {
     if (!atOurBranch(parts)) return brought;

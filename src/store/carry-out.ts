@@ -8,7 +8,7 @@ import { fsyncFolder } from "../lib/durable-file.ts";
 import { lstatNow } from "./file-signature.ts";
 import type { IndexEdit } from "./git-index.ts";
 import { readIndex } from "./git-index.ts";
-import type { HeldLocks } from "./git-lock.ts";
+import { type HeldLocks, prepareAll } from "./git-lock.ts";
 import type { IntentFile, OpenIntent } from "./intents.ts";
 import { readHead, readRef } from "./refs.ts";
 import { type RolledFile, rollFilesForward } from "./roll-forward.ts";
@@ -27,7 +27,10 @@ export type Refused = ReadonlyMap<RepoPath, unknown>;
  */
 export async function carryOut(parts: StoreParts, intents: readonly OpenIntent[]): Promise<Refused> {
   const { gitdir, ref, locks } = parts;
-  const prepared = await Promise.all(["index", "HEAD", ref].map((name) => locks.prepare(name, "")));
+  const prepared = await prepareAll(
+    locks,
+    ["index", "HEAD", ref].map((name) => [name, ""]),
+  );
   const held = await locks.acquire(prepared, { takeOver: true });
   let refused: Refused;
   try {

@@ -8,13 +8,14 @@ import { fsyncFolder } from "../lib/durable-file.ts";
 import { buildChain, type Chain } from "./build-chain.ts";
 import { isExecutable } from "./disk-look.ts";
 import { indexMode, indexSignature } from "./git-index.ts";
-import type { HeldLocks, Prepared } from "./git-lock.ts";
+import { type HeldLocks, type Prepared, prepareAll } from "./git-lock.ts";
 import type { Draft } from "./note-store.ts";
 import { type WrittenPack, writePack } from "./pack-writer.ts";
 import { dropPrepared, type PreparedFile, prepareFiles } from "./prepare-files.ts";
 import { filesAsSeen, type Published, publish } from "./publication.ts";
 import { readRef } from "./refs.ts";
 import { refuseBusy } from "./refuse-busy.ts";
+import { withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
 
 /** Lost races after which a group is built under the locks. */
@@ -44,7 +45,9 @@ export interface CommittedGroup {
  */
 export async function commitGroup(parts: StoreParts, drafts: readonly Draft[]): Promise<CommittedGroup> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-    const group = await (attempt > MAX_FREE_ATTEMPTS ? underLocks(parts, drafts) : once(parts, drafts, null));
+    const group = await withStorageErrors("committing", () =>
+      attempt > MAX_FREE_ATTEMPTS ? underLocks(parts, drafts) : once(parts, drafts, null),
+    );
     if (group !== null) return group;
   }
   throw new NotesError(
@@ -60,9 +63,13 @@ export async function commitGroup(parts: StoreParts, drafts: readonly Draft[]): 
 
 /** Build with the locks held, so that no other Git can win again. */
 async function underLocks(parts: StoreParts, drafts: readonly Draft[]): Promise<CommittedGroup | null> {
-  const names = ["index", "HEAD", parts.ref];
-  const held = await parts.locks.acquire(
-    await Promise.all(names.map((name) => parts.locks.prepare(name, ""))),
+  const { locks, ref } = parts;
+  const names = ["index", "HEAD", ref];
+  const held = await locks.acquire(
+    await prepareAll(
+      locks,
+      names.map((name) => [name, ""]),
+    ),
   );
   try {
     return await once(parts, drafts, held);
@@ -184,9 +191,12 @@ function nextIndex(parts: StoreParts, files: readonly PreparedFile[]): NextIndex
 /** Step 5, in the order in which Git takes them. */
 function prepareLocks(parts: StoreParts, tip: string, index: NextIndex | null, elsewhere: boolean) {
   const { locks, gitdir, ref } = parts;
-  const wanted = [locks.prepare("HEAD", ""), locks.prepare(ref, `${tip}\n`)];
-  if (!elsewhere) wanted.unshift(locks.prepare("index", index?.bytes ?? "", indexMode(gitdir)));
-  return Promise.all(wanted);
+  const wanted: Parameters<typeof locks.prepare>[] = [
+    ["HEAD", ""],
+    [ref, `${tip}\n`],
+  ];
+  if (!elsewhere) wanted.unshift(["index", index?.bytes ?? "", indexMode(gitdir)]);
+  return prepareAll(locks, wanted);
 }
 
 type UnderLocks = Published & Pick<PublishedGroup, "indexMoved">;

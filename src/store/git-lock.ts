@@ -203,6 +203,19 @@ async function waitFor(clock: Clock, ms: number): Promise<void> {
 const proofName = (gitdir: string, name: LockName) =>
   join(locksFolder(gitdir), `${encodeURIComponent(name)}~${randomBytes(6).toString("hex")}`);
 
+/** Prepare several or none: when one can't be written, those that were are dropped. @throws NotesError STORAGE */
+export async function prepareAll(
+  locks: Pick<GitLocks, "prepare" | "discard">,
+  wanted: readonly Parameters<GitLocks["prepare"]>[],
+): Promise<Prepared[]> {
+  const outcomes = await Promise.allSettled(wanted.map((one) => locks.prepare(...one)));
+  const prepared = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed === undefined) return prepared;
+  locks.discard(prepared);
+  throw failed.reason;
+}
+
 /** Locks of one repository. `<gitdir>/notesd/locks/` is made when missing. */
 export function gitLocks(settings: GitLockSettings): GitLocks {
   const { gitdir, clock, lockWaitMs } = settings;

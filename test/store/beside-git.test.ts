@@ -416,6 +416,19 @@ describe("a person who saves in the middle of a commit", () => {
   });
 });
 
+test("a disk that is full at any step before the commit point is STORAGE, and nothing is left", async () => {
+  const on = await hooked();
+  const full = Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  for (const step of ["built", "packed", "locked", "reflog"] as const) {
+    on.onStep = when(step, () => {
+      throw full;
+    });
+    await expect(on.store.commit([draft("notes/a.md", "a\n")])).rejects.toMatchObject({ code: "STORAGE" });
+    for (const folder of ["locks", "intents", "prepared"])
+      expect(readdirSync(join(on.repo.gitdir, "notesd", folder))).toEqual([]);
+  }
+});
+
 describe("a file that can't be placed", () => {
   test("is pending, the commit stands, and it is placed when it can be", async () => {
     const on = await hooked();

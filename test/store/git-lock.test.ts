@@ -2,7 +2,13 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
-import { gitLocks, locksFolder, removeOwnLocks, standingOwnLocks } from "../../src/store/git-lock.ts";
+import {
+  gitLocks,
+  locksFolder,
+  prepareAll,
+  removeOwnLocks,
+  standingOwnLocks,
+} from "../../src/store/git-lock.ts";
 import { fakeClock } from "../support/fake-clock.ts";
 import { gitRepo } from "../support/git-repo.ts";
 
@@ -162,4 +168,17 @@ test("a lock folder that Git removed is made again", async () => {
   const held = await locks.acquire([await locks.prepare(MAIN, repo.git("hash-object", "/dev/null"))]);
   expect(existsSync(at(`${MAIN}.lock`))).toBe(true);
   held.release();
+});
+
+test("when one of several can't be prepared, none is left behind", async () => {
+  const { locks, proofs } = setup();
+  const tooLong = `refs/heads/${"x".repeat(300)}`;
+  await expect(
+    prepareAll(locks, [
+      ["index", ""],
+      [tooLong, ""],
+      ["HEAD", ""],
+    ]),
+  ).rejects.toMatchObject({ code: "ENAMETOOLONG" });
+  expect(proofs()).toEqual([]);
 });
