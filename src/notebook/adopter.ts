@@ -70,7 +70,10 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
     const own = said?.id ?? null;
     const free = own !== null && index.get(own)?.note_id !== own ? own : null;
     const noteId: NoteId =
-      known ?? renamedFrom(group, index.idAt) ?? free ?? fileId(standing.path, (id) => index.idTaken(id));
+      known ??
+      renamedFrom(group, (path) => index.idAt(path)) ??
+      free ??
+      fileId(standing.path, (id) => index.idTaken(id));
     const before = index.get(noteId);
     return {
       path: standing.path,

@@ -21,7 +21,7 @@ import { wholeFrom } from "../support/random.ts";
 import { until } from "../support/wait.ts";
 
 const SEED = Number(process.env["NOTESD_MODEL_SEED"] ?? 7);
-const STEPS = Number(process.env["NOTESD_MODEL_STEPS"] ?? 400);
+const STEPS = Number(process.env["NOTESD_MODEL_STEPS"] ?? 250);
 
 const folders: string[] = [];
 afterAll(() => {
@@ -92,7 +92,8 @@ class Model {
     if (reply.result?.note_id && method === "notes.create") this.#ids.push(reply.result.note_id);
     if (!reply.error) return;
     // What was refused was not saved. Only these refusals can happen here.
-    expect([404, 409, 422, 503]).toContain(reply.error.code);
+    const { code, message } = reply.error;
+    expect([404, 409, 422, 503], `${method}: ${message}\n${this.#daemon?.log()}`).toContain(code);
     if (text !== null) this.texts.delete(text);
   }
 

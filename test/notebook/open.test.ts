@@ -336,6 +336,25 @@ describe("a person's save that does not merge with the branch", () => {
   });
 });
 
+test("a file without an id that a person renames keeps its note", async () => {
+  opened.store.person.save("notes/old.md", "# Kept\n");
+  await opened.disk.scanAll("asked");
+  await opened.notebook.settle();
+  const [note] = opened.notebook.list({
+    filter: {},
+    viewer: { kind: "person" },
+    limit: 1,
+    cursor: null,
+  }).items;
+  opened.store.person.save("notes/old.md", null);
+  opened.store.person.save("notes/new.md", "# Kept\n");
+  await opened.disk.scanAll("asked");
+  await opened.notebook.settle();
+  expect((await opened.notebook.read(String(note?.note_id), PERSON)).metadata.path).toBe("notes/new.md");
+  const { items } = await opened.notebook.history({}, 10, null);
+  expect(items.map(({ action }) => action)).toEqual(["rename", "create"]);
+});
+
 describe("what happened elsewhere", () => {
   test("a commit of a person's own below a write is folded with it", async () => {
     const made = await write(create("First"));
