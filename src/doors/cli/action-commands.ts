@@ -26,7 +26,7 @@ export function addActionCommand(
 ): Command {
   const command = program
     .command(described.command)
-    .summary(described.summary)
+    .summary(inList(described.summary))
     .description(described.description);
   for (const option of described.options) {
     if (option.positional) command.addArgument(new Argument(`[${option.name}]`, option.description));
@@ -86,3 +86,7 @@ function optionsFor(option: CliOption): Option[] {
 
 const camel = (flag: string): string =>
   flag.replace(/^--/, "").replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** A sentence as a line of the list of commands: `Create a typed note.` → `create a typed note` */
+const inList = (sentence: string): string =>
+  `${sentence.charAt(0).toLowerCase()}${sentence.slice(1).replace(/\.$/, "")}`;

@@ -4,7 +4,7 @@
  *
  * @see spec: protocol, section 6
  */
-import { Command, CommanderError } from "commander";
+import { type Argument, Command, CommanderError } from "commander";
 import type { Registry } from "../../actions/action.ts";
 import { ERRORS, NotesError } from "../../domain/errors.ts";
 import { ProcessError } from "../../domain/process-error.ts";
@@ -31,6 +31,14 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Comman
     writeOut: (text) => host.io.out(text),
     writeErr: (text) => host.io.err(text),
   });
+  // Every command has options; the list is for names and arguments.
+  program.configureHelp({
+    subcommandTerm: (command) =>
+      [
+        [command.name(), ...command.aliases()].join("|"),
+        ...command.registeredArguments.map((argument) => humanReadable(argument)),
+      ].join(" "),
+  });
   program.exitOverride();
   program.hook("preAction", (_program, command) => applyParams(command));
   program.commandsGroup("Repository and daemon:");
@@ -46,6 +54,11 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Comman
   addConfigCommands(program, host);
   inherit(program);
   return program;
+}
+
+function humanReadable(argument: Argument): string {
+  const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+  return argument.required ? `<${name}>` : `[${name}]`;
 }
 
 /** What commander only copies to commands that are made later. */

@@ -262,6 +262,9 @@ test("help and version are results", async () => {
   for (const command of ["init", "start", "create", "search", "watch", "log", "agent", "config", "call"]) {
     expect(out).toMatch(new RegExp(`^  ${command}\\b`, "m"));
   }
+  expect(out).toMatch(/^ {2}create \[title\] \[content\] +create a typed note$/m);
+  expect(out).toMatch(/^ {2}start\|serve +serve a repository$/m);
+  expect(out).toMatch(/^ {2}commit \[path\.\.\.\] +commit hand edits at once$/m);
   out = "";
   expect(await run("update", "--help")).toBe(0);
   expect(out).toContain("--if-revision");
