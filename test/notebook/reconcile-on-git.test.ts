@@ -65,6 +65,8 @@ async function calm(): Promise<void> {
 async function settled(): Promise<void> {
   h.clock.advance(12_000);
   await until("everything to settle", () => h.reconciler.unsettled().length === 0);
+  // The branch has it a moment before the commit's own promise is kept.
+  await h.rest();
 }
 
 test("Markdown outside of the roots is nobody's note: edited, hinted or asked for, it is never committed", async () => {
