@@ -5,7 +5,7 @@
  */
 
 import type { Clock } from "../lib/clock.ts";
-import type { ScanReason } from "../notebook/reconciler.ts";
+import type { ScanReason } from "../notebook/reconcile/reconciler.ts";
 import { loopStall, type StallMeter } from "./loop-stall.ts";
 import { type WatchFolder, watchFolders } from "./watch-folders.ts";
 import { watchGit } from "./watch-git.ts";

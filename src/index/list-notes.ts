@@ -4,7 +4,7 @@ import type { NoteMetadata } from "../domain/note.ts";
 import type { HeadState } from "./head-state.ts";
 import type { LiveNote } from "./metadata.ts";
 import type { Page, Summary, Viewer } from "./note-index.ts";
-import { type Sight, sees } from "./visible.ts";
+import { type Sight, sees } from "./search/visible.ts";
 
 /** Readable notes in sight, newest update first, ties by note id. */
 function* newestFirst(head: HeadState, sight: Sight): Generator<LiveNote> {

@@ -31,7 +31,7 @@ import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
 import { blobsOf, emptyParts, foldAll, heldBy, moveHead, onlyNotes, type Parts, readWords } from "./parts.ts";
 import { rememberedRequest } from "./remembered-request.ts";
-import { searchNotes } from "./search-notes.ts";
+import { searchNotes } from "./search/search-notes.ts";
 import { slices } from "./slices.ts";
 
 const SLICE_COMMITS = 512;

@@ -14,7 +14,7 @@ import { type LiveNote, liveNote, parsedOf } from "./metadata.ts";
 import { changesOf, differenceOf } from "./note-changes.ts";
 import type { NoteChange } from "./note-index.ts";
 import type { FileBlob, ParsedCache } from "./parsed-cache.ts";
-import { MemoryTextIndex, type TextIndex } from "./text-index.ts";
+import { MemoryTextIndex, type TextIndex } from "./search/text-index.ts";
 
 /** Everything that stands at one head. */
 export interface Parts {

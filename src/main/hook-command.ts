@@ -13,7 +13,7 @@ import { proves, readDaemonFile } from "../client/discover.ts";
 import { ProcessError } from "../domain/process-error.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 import { processLockHolder } from "../lib/process-lock.ts";
-import { publishedIntents } from "../store/published-intents.ts";
+import { publishedIntents } from "../store/recovery/published-intents.ts";
 import { resolvePlace, type Surroundings } from "./resolve.ts";
 
 const WAIT_MS = 1_000;

@@ -35,7 +35,7 @@ const PASSED_ON = [
 // Their mere presence changes what Git does, or they run very often: passed on only where there is one.
 const ONLY_IF_PRESENT = ["push-to-checkout", "proc-receive", "reference-transaction", "fsmonitor-watchman"];
 
-const SOURCES = fileURLToPath(new URL("../../hooks/", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../hooks", import.meta.url));
 
 const hooksFolder = (place: GitPlace): string => join(place.gitDir, "notesd", "hooks");
 

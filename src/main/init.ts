@@ -15,7 +15,7 @@ import { errnoOf, writeDurably } from "../lib/durable-file.ts";
 import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
 import { type GitPlace, gitPlaceAt } from "../lib/git-dir.ts";
 import { createRepository } from "../store/create-repository.ts";
-import { readHead } from "../store/refs.ts";
+import { readHead } from "../store/refs/refs.ts";
 import { allRoots, attributeLines } from "./attributes.ts";
 import { changeConfig, readConfig } from "./config-file.ts";
 import { countMarkdownOutside } from "./count-markdown.ts";

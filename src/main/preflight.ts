@@ -1,9 +1,9 @@
 /** Whether a repository can be served at all, before anything in it is changed. */
 import { ProcessError } from "../domain/process-error.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
-import { readIndex } from "../store/git-index.ts";
-import { noteFilter } from "../store/note-filter.ts";
-import { preflight } from "../store/preflight.ts";
+import { readIndex } from "../store/git-index/git-index.ts";
+import { preflight } from "../store/preflight/preflight.ts";
+import { noteFilter } from "../store/trees/note-filter.ts";
 import { allRoots, attributeLines } from "./attributes.ts";
 
 /**

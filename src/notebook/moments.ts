@@ -7,7 +7,7 @@ import type { CommitId } from "../domain/note.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { NoteStore } from "../store/note-store.ts";
-import { parseCursor } from "./cursor.ts";
+import { parseCursor } from "./feed/cursor.ts";
 import type { Moment } from "./notebook.ts";
 import type { Seen } from "./seen.ts";
 

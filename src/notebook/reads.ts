@@ -11,7 +11,7 @@ import type { NoteStore } from "../store/note-store.ts";
 import { requireNote } from "./find-note.ts";
 import { lastClean } from "./last-clean.ts";
 import type { Moment, NoteText } from "./notebook.ts";
-import type { Reconciler } from "./reconciler.ts";
+import type { Reconciler } from "./reconcile/reconciler.ts";
 
 interface ReadsDeps {
   readonly store: Pick<NoteStore, "readBlob" | "conflicts">;

@@ -7,16 +7,16 @@ import { createHash } from "node:crypto";
 import { COMMITTER } from "../domain/commit-message.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
-import { parseHeader } from "./commit-header.ts";
-import type { GitLocks } from "./git-lock.ts";
-import { deleteLocalRef, writeLocalRef } from "./local-refs.ts";
+import { parseHeader } from "./history/commit-header.ts";
 import type { KeptConflict } from "./note-store.ts";
-import { blobId, commitId, hashObject } from "./object-id.ts";
-import type { GitObjects } from "./objects.ts";
-import { packBuilder } from "./pack-bytes.ts";
-import { writePack } from "./pack-writer.ts";
-import { listRefs, readRef } from "./refs.ts";
-import { parseTree } from "./tree-diff.ts";
+import { blobId, commitId, hashObject } from "./objects/object-id.ts";
+import type { GitObjects } from "./objects/objects.ts";
+import { packBuilder } from "./objects/pack-bytes.ts";
+import { writePack } from "./objects/pack-writer.ts";
+import type { GitLocks } from "./refs/git-lock.ts";
+import { deleteLocalRef, writeLocalRef } from "./refs/local-refs.ts";
+import { listRefs, readRef } from "./refs/refs.ts";
+import { parseTree } from "./trees/tree-diff.ts";
 
 const FOLDER = "refs/notesd/conflicts";
 

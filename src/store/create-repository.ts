@@ -8,7 +8,7 @@ import { join } from "node:path";
 import git from "isomorphic-git";
 import type { Author } from "../domain/event.ts";
 import type { CommitId } from "../domain/note.ts";
-import { appendReflog, reflogLine } from "./reflog.ts";
+import { appendReflog, reflogLine } from "./refs/reflog.ts";
 import { withStorageErrors } from "./storage-error.ts";
 
 interface NewRepository {

@@ -1,6 +1,6 @@
 /**
  * The interface of a store: chains of drafts in, events out. `git-store.ts` keeps it on a repository,
- * `memory-store.ts` in a Map; one contract suite holds both to these words.
+ * the tests' own store in Maps; one contract suite holds both to these words.
  * The truth is the tip of one branch; the working tree is a door, seen through `WorkTree`.
  */
 import type { CommitMessage } from "../domain/commit-message.ts";

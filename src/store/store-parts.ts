@@ -1,17 +1,17 @@
 /** The pieces that a store on disk is made of, opened once by `git-store.ts` and handed to each of its steps. */
 import type { Clock } from "../lib/clock.ts";
-import type { BaseTable } from "./base-table.ts";
-import type { ForeignActivity } from "./foreign-activity.ts";
-import type { GitIndex } from "./git-index.ts";
-import type { GitLocks } from "./git-lock.ts";
-import type { GitLog } from "./git-log.ts";
-import type { Intents } from "./intents.ts";
+import type { Intents } from "./commit/intents.ts";
+import type { Step } from "./commit/publication.ts";
+import type { BaseTable } from "./files/base-table.ts";
+import type { StoreWorkTree } from "./files/work-tree.ts";
+import type { GitIndex } from "./git-index/git-index.ts";
+import type { GitLog } from "./history/git-log.ts";
 import type { RepoState } from "./note-store.ts";
-import type { GitObjects } from "./objects.ts";
-import type { Step } from "./publication.ts";
-import type { PathFilter } from "./tree-diff.ts";
-import type { TreeChain } from "./trees.ts";
-import type { StoreWorkTree } from "./work-tree.ts";
+import type { GitObjects } from "./objects/objects.ts";
+import type { ForeignActivity } from "./refs/foreign-activity.ts";
+import type { GitLocks } from "./refs/git-lock.ts";
+import type { PathFilter } from "./trees/tree-diff.ts";
+import type { TreeChain } from "./trees/trees.ts";
 
 export interface StoreParts {
   readonly root: string;

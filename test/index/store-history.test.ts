@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import type { CommitEvents } from "../../src/domain/event.ts";
 import type { CommitId } from "../../src/domain/note.ts";
 import { createNoteIndex } from "../../src/index/create.ts";
-import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { gitRepo } from "../support/git-repo.ts";
 import { stateOfIndex } from "../support/index-state.ts";
 import { writeLoose } from "../support/loose-objects.ts";
+import { openMemoryStore } from "../support/memory/memory-store.ts";
 
 const PATHS = ["notes/a.md", "notes/b.md", "notes/deep/c.md", "memory/workspace/d.md"];
 const TEXTS = [null, "alpha\n", "beta\n", "---\nid: same\n---\nx\n", "---\nid: same\ntitle: T\n---\ny\n"];

@@ -9,7 +9,7 @@ import { gitPlaceAt } from "../../src/lib/git-dir.ts";
 import { runHook } from "../../src/main/hook-command.ts";
 import { init } from "../../src/main/init.ts";
 import { takeLock } from "../../src/main/take-lock.ts";
-import { type Intents, openIntents } from "../../src/store/intents.ts";
+import { type Intents, openIntents } from "../../src/store/commit/intents.ts";
 
 let repo: string;
 let intents: Intents;

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { startDisk } from "../../src/doors/disk.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { at, harness } from "../notebook/reconcile-harness.ts";
+import { at, harness } from "../notebook/reconcile/reconcile-harness.ts";
 import { wholeFrom } from "../support/random.ts";
 import { storeOnGit, textOf } from "../support/store-on-git.ts";
 import { until } from "../support/wait.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createNoteIndex } from "../../src/index/create.ts";
 import { readHistory } from "../../src/notebook/history.ts";
-import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { committed, draft, message } from "../support/drafts.ts";
+import { openMemoryStore } from "../support/memory/memory-store.ts";
 
 test("entries carry why and what from their commits, page by page", async () => {
   const store = openMemoryStore();

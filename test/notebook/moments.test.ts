@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { CommitId } from "../../src/domain/note.ts";
 import type { Caller } from "../../src/domain/principal.ts";
 import { resolveMoment } from "../../src/notebook/moments.ts";
-import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { fakeClock } from "../support/fake-clock.ts";
+import { openMemoryStore } from "../support/memory/memory-store.ts";
 
 // A Monday, 10:15 UTC.
 const NOW_MS = Date.UTC(2026, 10, 30, 10, 15);

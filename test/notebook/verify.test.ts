@@ -3,9 +3,9 @@ import { NotesError } from "../../src/domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../../src/domain/note.ts";
 import { createNoteIndex } from "../../src/index/create.ts";
 import { verifyNotebook } from "../../src/notebook/verify.ts";
-import { openMemoryStore } from "../../src/store/memory-store.ts";
 import type { NoteStore } from "../../src/store/note-store.ts";
 import { at, blobOf, draft } from "../support/drafts.ts";
+import { openMemoryStore } from "../support/memory/memory-store.ts";
 
 async function notebook(files: Readonly<Record<string, string>>) {
   const store = openMemoryStore();

@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import type { Step } from "../../src/store/publication.ts";
+import type { Step } from "../../src/store/commit/publication.ts";
 import { at, blobOf, committed, draft, message } from "../support/drafts.ts";
 import { fakeClock } from "../support/fake-clock.ts";
 import { type StoreOnGit, saveFile, storeOnGit } from "../support/store-on-git.ts";

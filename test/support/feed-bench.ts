@@ -7,13 +7,13 @@ import type { NoteFilter } from "../../src/domain/filters.ts";
 import type { CommitId, RepoPath } from "../../src/domain/note.ts";
 import { createNoteIndex, restoreNoteIndex } from "../../src/index/create.ts";
 import type { Clock } from "../../src/lib/clock.ts";
-import { Feed } from "../../src/notebook/feed.ts";
-import { Heads, type Via } from "../../src/notebook/heads.ts";
-import type { LogMemory } from "../../src/notebook/log-reader.ts";
+import { Feed } from "../../src/notebook/feed/feed.ts";
+import { Heads, type Via } from "../../src/notebook/feed/heads.ts";
+import type { LogMemory } from "../../src/notebook/feed/log-reader.ts";
 import type { Changed, Listener, Subscription } from "../../src/notebook/notebook.ts";
-import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { blobOf, committed, message } from "./drafts.ts";
 import { fakeClock } from "./fake-clock.ts";
+import { openMemoryStore } from "./memory/memory-store.ts";
 import { until } from "./wait.ts";
 
 /** Note path → text, null removes. */

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { deflateSync } from "node:zlib";
-import type { MemoryObjects } from "../../src/store/memory-objects.ts";
+import type { MemoryObjects } from "./memory/memory-objects.ts";
 
 export function writeLoose(gitdir: string, objects: MemoryObjects): void {
   for (const { id, kind, content } of objects.all()) {

@@ -9,7 +9,7 @@ import { createNoteIndex } from "../../src/index/create.ts";
 import type { Warn } from "../../src/lib/bus.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { type OpenedNotebook, openNotebook } from "../../src/notebook/open.ts";
-import { type MemoryStore, openMemoryStore } from "../../src/store/memory-store.ts";
+import { type MemoryStore, openMemoryStore } from "./memory/memory-store.ts";
 import { wholeFrom } from "./random.ts";
 
 export const PERSON: Caller = {

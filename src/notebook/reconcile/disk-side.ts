@@ -1,0 +1,55 @@
+/** What the notebook offers to the disk door and to Git's hooks: the people's side of it. */
+import type { RepoPath } from "../../domain/note.ts";
+import type { NoteIndex } from "../../index/note-index.ts";
+import { folderOf } from "../../lib/slash-path.ts";
+import type { NoteStore } from "../../store/note-store.ts";
+import type { StateWatch } from "../state-watch.ts";
+import type { Follower } from "../writing/follow.ts";
+import type { Rescue } from "../writing/rescue.ts";
+import type { Writer } from "../writing/writer.ts";
+import type { Reconciler } from "./reconciler.ts";
+
+export interface DiskSide extends Pick<Reconciler, "hint" | "scanAll"> {
+  /** HEAD, a branch, the Git index or an operation's state changed. */
+  headMoved(): Promise<void>;
+  /**
+   * Before a person's commit: files and Git index hold what the branch holds, so that the commit takes no note out.
+   * @returns paths that could not be put level, because that very commit holds the index
+   */
+  levelForCommit(): Promise<readonly RepoPath[]>;
+  /** Folders that hold notes. */
+  folders(): Iterable<string>;
+  noteCount(): number;
+}
+
+export function createDiskSide(parts: {
+  readonly store: NoteStore;
+  readonly index: NoteIndex;
+  readonly writer: Pick<Writer, "alone">;
+  readonly follower: Follower;
+  readonly reconciler: Reconciler;
+  readonly rescue: Rescue;
+  readonly stateWatch: Pick<StateWatch, "look">;
+}): DiskSide {
+  const { store, index, writer, follower, reconciler, rescue, stateWatch } = parts;
+  const lagging = async () => [...(await store.laggingIndex()), ...(await reconciler.lagging())];
+  return {
+    hint: reconciler.hint,
+    scanAll: reconciler.scanAll,
+    async headMoved() {
+      await writer.alone(() => follower.catchUp());
+      await store.levelIndex();
+      await stateWatch.look();
+      await reconciler.onHeadMoved();
+      await rescue.retry();
+    },
+    async levelForCommit() {
+      if ((await lagging()).length === 0) return [];
+      await store.levelIndex();
+      await reconciler.onHeadMoved();
+      return lagging();
+    },
+    folders: () => new Set(index.files().map(({ path }) => folderOf(path))),
+    noteCount: () => index.files().length,
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * Hand edits that wait: since when each has lain unchanged, and when it may be committed. Pure bookkeeping;
+ * time is passed in, the disk is somebody else's. Invariant: a new file with the text of a missing one never
+ * settles without it, so a rename is one commit and keeps its id.
+ */
+import type { BlobId, RepoPath } from "../../domain/note.ts";
+
+/** Why an edit isn't committed though it may be settled. */
+export type Hold =
+  /** In the person's Git index: it waits for their own commit. */
+  | "staged"
+  /** `reconcile.commit: "manual"`. */
+  | "manual"
+  /** Both sides changed and don't merge; the other side is kept as a conflict. */
+  | "conflict";
+
+export interface Edit {
+  readonly path: RepoPath;
+  /** What the disk holds; null: the file is gone. */
+  blob: BlobId | null;
+  /** What the branch holds there; null: a new file. */
+  was: BlobId | null;
+  /** First save after the last commit, and last change; ms since the epoch. */
+  firstMs: number;
+  changedMs: number;
+  hold: Hold | null;
+}
+
+interface SettleTimes {
+  readonly quietMs: number;
+  readonly maxWaitMs: number;
+  readonly graceMs: number;
+}
+
+/** Editors delete and recreate: a deletion younger than this is none yet. */
+const DELETION_MS = 1000;
+
+export interface Settling {
+  readonly size: number;
+  get(path: RepoPath): Edit | undefined;
+  all(): IterableIterator<Edit>;
+  /** The disk holds `blob` where the branch holds `was`. The same again changes nothing. */
+  saw(path: RepoPath, blob: BlobId | null, was: BlobId | null, nowMs: number): Edit;
+  /** The path is level again, or committed. */
+  forget(path: RepoPath): void;
+  clear(): void;
+  hold(path: RepoPath, why: Hold): void;
+  release(path: RepoPath): void;
+  /** The groups that given paths belong to: one edit each, or all halves of a rename. Held ones too. */
+  groupsOf(paths: Iterable<RepoPath>): Group[];
+  /** Groups that have settled by `nowMs` and that nothing holds. */
+  ripe(nowMs: number): Group[];
+  /**
+   * When to look for ripe groups; null: none waits. Edits that settle within `graceMs` after the first are
+   * waited for, so that files saved together are committed together.
+   */
+  nextMs(): number | null;
+}
+
+/** What settles together. */
+export interface Group {
+  readonly edits: readonly Edit[];
+  /** When all of it has settled by itself. */
+  readonly atMs: number;
+  /** When it may be committed on demand: no deletion in it is younger than a second. */
+  readonly atOnceMs: number;
+}
+
+export function createSettling(times: SettleTimes): Settling {
+  const edits = new Map<RepoPath, Edit>();
+
+  const ownMs = (edit: Edit) =>
+    Math.max(
+      Math.min(edit.changedMs + times.quietMs, edit.firstMs + times.maxWaitMs),
+      edit.blob === null ? edit.changedMs + DELETION_MS : 0,
+    );
+
+  /** Missing and new files by the text they share; only texts that have both. */
+  function renames(): Map<BlobId, Edit[]> {
+    const byText = new Map<BlobId, Edit[]>();
+    const missing = [...edits.values()].filter((e) => e.blob === null && e.was !== null);
+    for (const edit of missing) if (edit.was !== null) push(byText, edit.was, edit);
+    if (byText.size === 0) return byText;
+    const added = new Map<BlobId, Edit[]>();
+    for (const edit of edits.values()) {
+      if (edit.was === null && edit.blob !== null && byText.has(edit.blob)) push(added, edit.blob, edit);
+    }
+    for (const [text, gone] of byText) {
+      const came = added.get(text);
+      if (came === undefined) byText.delete(text);
+      else gone.push(...came);
+    }
+    return byText;
+  }
+
+  const textOf = (edit: Edit) => (edit.blob === null ? edit.was : edit.was === null ? edit.blob : null);
+
+  function groupOf(edit: Edit, all: Map<BlobId, Edit[]>): readonly Edit[] {
+    const text = textOf(edit);
+    return (text === null ? undefined : all.get(text)) ?? [edit];
+  }
+
+  const asGroup = (group: readonly Edit[]): Group => ({
+    edits: group,
+    atMs: group.reduce((ms, edit) => Math.max(ms, ownMs(edit)), 0),
+    atOnceMs: group.reduce((ms, e) => (e.blob === null ? Math.max(ms, e.changedMs + DELETION_MS) : ms), 0),
+  });
+
+  function groups(): Group[] {
+    const all = renames();
+    const firsts = [...edits.values()].filter((edit) => groupOf(edit, all)[0] === edit);
+    return firsts.map((edit) => asGroup(groupOf(edit, all)));
+  }
+
+  const free = () => groups().filter((group) => group.edits.every((edit) => edit.hold === null));
+
+  return {
+    get size() {
+      return edits.size;
+    },
+    get: (path) => edits.get(path),
+    all: () => edits.values(),
+    saw(path, blob, was, nowMs) {
+      const known = edits.get(path);
+      if (known === undefined) {
+        const edit: Edit = { path, blob, was, firstMs: nowMs, changedMs: nowMs, hold: null };
+        edits.set(path, edit);
+        return edit;
+      }
+      if (known.blob !== blob) {
+        known.blob = blob;
+        known.changedMs = nowMs;
+        known.hold = null;
+      }
+      if (known.was !== was) {
+        known.was = was;
+        known.hold = null;
+      }
+      return known;
+    },
+    forget: (path) => void edits.delete(path),
+    clear: () => edits.clear(),
+    hold(path, why) {
+      const edit = edits.get(path);
+      if (edit !== undefined) edit.hold = why;
+    },
+    release(path) {
+      const edit = edits.get(path);
+      if (edit !== undefined) edit.hold = null;
+    },
+    groupsOf(paths) {
+      const wanted = new Set(paths);
+      return groups().filter((group) => group.edits.some((edit) => wanted.has(edit.path)));
+    },
+    ripe: (nowMs) => free().filter((group) => group.atMs <= nowMs),
+    nextMs() {
+      const all = free().map((group) => group.atMs);
+      const firstMs = all.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+      const inTime = all.filter((ms) => ms <= firstMs + times.graceMs);
+      return all.length === 0 ? null : inTime.reduce((a, b) => Math.max(a, b), firstMs);
+    },
+  };
+}
+
+function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}

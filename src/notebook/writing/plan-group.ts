@@ -1,0 +1,224 @@
+/**
+ * Planning one group of writes: each is planned on the notes as the group's earlier writes will leave them, so
+ * a chain of commits can be built at once. Nothing is written here.
+ */
+import type { WriteRequest } from "../../domain/change.ts";
+import { authorOf } from "../../domain/commit-message.ts";
+import { NotesError } from "../../domain/errors.ts";
+import type { CommitEvents } from "../../domain/event.ts";
+import { newNoteId } from "../../domain/identity.ts";
+import type { BlobId, NoteId, NoteMetadata, RepoPath } from "../../domain/note.ts";
+import { dayFolder, newNotePath, parseFolder } from "../../domain/note-path.ts";
+import { type CurrentNote, currentNote, type Plan, plan } from "../../domain/plan.ts";
+import type { Caller } from "../../domain/principal.ts";
+import type { NoteIndex } from "../../index/note-index.ts";
+import { folderOf } from "../../lib/slash-path.ts";
+import type { Draft, NoteStore } from "../../store/note-store.ts";
+import { requireNote } from "../find-note.ts";
+import type { WriteOutcome } from "../notebook.ts";
+
+export type PlannedWrite =
+  /** Nothing to commit: the bytes are the same already. */
+  | { readonly kind: "answer"; readonly outcome: WriteOutcome }
+  | {
+      readonly kind: "draft";
+      readonly draft: Draft;
+      /** The answer, once the draft is committed and folded. */
+      readonly answer: (events: CommitEvents) => WriteOutcome;
+    };
+
+export interface GroupPlanner {
+  /** @param requestKey 64 hex to remember the request by, or null */
+  plan(request: WriteRequest, caller: Caller, requestKey: string | null): Promise<PlannedWrite>;
+}
+
+interface PlanningDeps {
+  readonly store: Pick<NoteStore, "readBlob">;
+  readonly index: () => Pick<NoteIndex, "get" | "deletedIn" | "history" | "idTaken" | "folderCount">;
+  readonly nowMs: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly types: ReadonlySet<string>;
+  readonly maxNoteBytes: number;
+  readonly filenames: "id" | "id-slug";
+  /** Where notes may lie. */
+  readonly roots: readonly string[];
+  /** What lies in a file whose edit is kept as a conflict; an update with new content resolves and replaces it. */
+  readonly keptOnDisk: (path: RepoPath) => BlobId | null;
+  /** A blob's id from its bytes. */
+  readonly blobId: (bytes: Uint8Array) => BlobId;
+}
+
+/** What the group's earlier writes will have done. */
+interface Ahead {
+  /** Notes as they will be; null: deleted. */
+  readonly notes: Map<NoteId, { readonly note: CurrentNote; readonly metadata: NoteMetadata | null } | null>;
+  readonly added: Map<string, number>;
+}
+
+export function createGroupPlanner(deps: PlanningDeps): GroupPlanner {
+  const ahead: Ahead = { notes: new Map(), added: new Map() };
+  return { plan: (request, caller, key) => planWrite(deps, ahead, request, caller, key) };
+}
+
+async function planWrite(
+  deps: PlanningDeps,
+  ahead: Ahead,
+  request: WriteRequest,
+  caller: Caller,
+  requestKey: string | null,
+): Promise<PlannedWrite> {
+  const { change } = request;
+  const nowMs = deps.nowMs();
+  const found = change.kind === "create" ? null : await find(deps, ahead, change.noteId, nowMs);
+  const current = found?.note ?? null;
+  const ifRevision = change.kind === "create" ? undefined : change.ifRevision;
+  const planned = plan(change, current, {
+    nowMs,
+    types: deps.types,
+    maxNoteBytes: deps.maxNoteBytes,
+    newId: () =>
+      // An id of this group's own is in `ahead`, and was never given before.
+      newNoteId(nowMs, deps.randomBytes, (id) => deps.index().idTaken(id) || ahead.notes.has(id as NoteId)),
+    newPath: (id, title, folder) =>
+      newNotePath(
+        folder === null ? byDay(deps, ahead, nowMs) : parseFolder(folder, deps.roots),
+        id,
+        title,
+        deps.filenames,
+      ),
+    baseBytes:
+      ifRevision === undefined || ifRevision === current?.revision ? null : await bytesOf(deps, ifRevision),
+  });
+  const metadata = found?.metadata ?? null;
+  if (planned.noop && current !== null && requestKey === null) {
+    return { kind: "answer", outcome: unchanged(deps, current, metadata, planned.merged) };
+  }
+  remember(deps, ahead, planned, metadata);
+  return {
+    kind: "draft",
+    draft: draftOf(planned, request, caller, requestKey, nowMs, resolvedOnDisk(deps, request, planned.path)),
+    answer: (events) => outcomeOf(deps, planned, metadata, events, nowMs),
+  };
+}
+
+async function find(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number) {
+  const planned = ahead.notes.get(id);
+  if (planned) return planned;
+  const metadata = requireNote(deps.index(), id, nowMs, planned === null);
+  const again = ahead.notes.get(metadata.note_id as NoteId);
+  if (again) return again;
+  const bytes = await deps.store.readBlob(metadata.revision as BlobId);
+  return { note: currentNote(metadata, bytes), metadata };
+}
+
+async function bytesOf(deps: PlanningDeps, revision: string): Promise<Uint8Array | null> {
+  try {
+    // The store refuses what is no blob of this repository.
+    return await deps.store.readBlob(revision as BlobId);
+  } catch (error) {
+    if (error instanceof NotesError && error.code === "UNKNOWN_COMMIT") return null;
+    throw error;
+  }
+}
+
+function byDay(deps: PlanningDeps, ahead: Ahead, nowMs: number): RepoPath {
+  return dayFolder(nowMs, (folder) => deps.index().folderCount(folder) + (ahead.added.get(folder) ?? 0));
+}
+
+function remember(deps: PlanningDeps, ahead: Ahead, planned: Plan, metadata: NoteMetadata | null): void {
+  const { noteId, path, bytes, title, type } = planned;
+  if (bytes === null) {
+    ahead.notes.set(noteId, null);
+    return;
+  }
+  ahead.notes.set(noteId, {
+    note: { noteId, path, revision: deps.blobId(bytes), bytes, title, type },
+    metadata,
+  });
+  if (planned.expected !== null) return;
+  const folder = folderOf(path);
+  ahead.added.set(folder, (ahead.added.get(folder) ?? 0) + 1);
+}
+
+function resolvedOnDisk(deps: PlanningDeps, { change }: WriteRequest, path: RepoPath): BlobId | null {
+  return change.kind === "update" && change.content !== undefined ? deps.keptOnDisk(path) : null;
+}
+
+function draftOf(
+  planned: Plan,
+  { reason, idempotency }: WriteRequest,
+  { principal, session }: Caller,
+  requestKey: string | null,
+  nowMs: number,
+  onDisk: BlobId | null,
+): Draft {
+  const { action, noteId, path, expected, bytes, title, type, changes } = planned;
+  return {
+    author: authorOf(principal),
+    atMs: nowMs,
+    message: {
+      action,
+      label: type,
+      title,
+      reason,
+      changes,
+      noteIds: [noteId],
+      noteType: type,
+      source: "api",
+      agent: principal.kind === "agent" ? principal.name : null,
+      agentId: principal.kind === "agent" ? principal.agentId : null,
+      session,
+      requestKey,
+      requestHash: requestKey === null ? null : (idempotency?.hash ?? null),
+    },
+    files: planned.noop ? [] : [{ path, expected, bytes, ...(onDisk === null ? {} : { onDisk }) }],
+    origin: "door",
+  };
+}
+
+function outcomeOf(
+  deps: PlanningDeps,
+  planned: Plan,
+  metadata: NoteMetadata | null,
+  { commit, events }: CommitEvents,
+  nowMs: number,
+): WriteOutcome {
+  const revision = planned.bytes === null ? null : deps.blobId(planned.bytes);
+  const now = deps.index().get(planned.noteId);
+  const planTime = new Date(nowMs).toISOString();
+  return {
+    noteId: planned.noteId,
+    path: planned.bytes === null ? null : planned.path,
+    revision,
+    commit: commit.id,
+    title: planned.title,
+    createdAt: metadata?.created_at ?? now?.created_at ?? planTime,
+    updatedAt: now !== null && now.revision === revision ? now.updated_at : planTime,
+    changed: events.length > 0,
+    merged: planned.merged,
+    replayed: false,
+  };
+}
+
+/** The answer to a change that changes nothing: the note's last commit. */
+function unchanged(
+  deps: PlanningDeps,
+  { noteId, path, revision, title }: CurrentNote,
+  metadata: NoteMetadata | null,
+  merged: boolean,
+): WriteOutcome {
+  const [last] = deps.index().history({ noteId }, 1, null).items;
+  if (last === undefined) throw new NotesError("INTERNAL", `History knows no commit of ${noteId}.`);
+  return {
+    noteId,
+    path,
+    revision,
+    commit: last.commit,
+    title,
+    createdAt: metadata?.created_at ?? "",
+    updatedAt: metadata?.updated_at ?? "",
+    changed: false,
+    merged,
+    replayed: false,
+  };
+}

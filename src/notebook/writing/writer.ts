@@ -1,0 +1,217 @@
+/**
+ * The single writer: requests of all doors meet in one queue, are planned on the notes as they are, and are
+ * committed in groups. Invariant: a request is answered exactly once, after its commit is durable and
+ * the index knows it, or with an error after which nothing of it was written.
+ */
+import type { WriteRequest } from "../../domain/change.ts";
+import { NotesError } from "../../domain/errors.ts";
+import { requestKey } from "../../domain/identity.ts";
+import type { RepoPath } from "../../domain/note.ts";
+import type { Caller } from "../../domain/principal.ts";
+import type { NoteIndex } from "../../index/note-index.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Draft, DraftOutcome, NoteStore, Publication } from "../../store/note-store.ts";
+import type { WriteOutcome } from "../notebook.ts";
+import type { Follower } from "./follow.ts";
+import type { GroupPlanner, PlannedWrite } from "./plan-group.ts";
+import { createWriteQueue } from "./queue.ts";
+
+/** A group of writes is one pack, one fsync round and one ref update. */
+const MAX_GROUP = 256;
+/** A busy writer waits this long before it takes a group: larger groups, more throughput. */
+const GATHER_MS = 2;
+/** A write that loses this many races against other writers or a person's saves is refused. */
+const MAX_ATTEMPTS = 12;
+
+interface Entry {
+  readonly request: WriteRequest;
+  readonly caller: Caller;
+  /** 64 hex, or null for a request that isn't remembered. */
+  readonly requestKey: string | null;
+  attempts: number;
+  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface WriterDeps {
+  readonly store: Pick<NoteStore, "commit">;
+  readonly index: () => Pick<NoteIndex, "request" | "get">;
+  readonly follower: Follower;
+  readonly clock: Clock;
+  readonly proofKey: Uint8Array;
+  readonly maxWaiting: number;
+  /** A planner for one group: it sees what the group's earlier writes will have done. */
+  readonly planGroup: () => GroupPlanner;
+  /** Commits stand that the index could not follow yet. */
+  readonly lagging: (error: unknown) => void;
+  /** A chain was committed and folded. */
+  readonly published: (publication: Publication) => void;
+  /** Commit a person's unsettled edits of these files; called outside the queue. */
+  readonly settleEdits: (paths: readonly RepoPath[]) => Promise<void>;
+}
+
+export interface Writer {
+  /** @param entered called when the change has its place in the queue */
+  write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
+  /** Whether a request was carried out before, or is just now: its answer is known, whatever lies in the way by now. */
+  isRepeat(request: WriteRequest, caller: Caller): boolean;
+  /** Run a job alone between groups. */
+  alone<T>(job: () => Promise<T>): Promise<T>;
+  /** Commit drafts and fold them. Inside a job only. */
+  commitDrafts(drafts: readonly Draft[]): Promise<Publication>;
+  /** Refuse new writes and finish the accepted ones. */
+  drain(): Promise<void>;
+}
+
+export function createWriter(deps: WriterDeps): Writer {
+  const { store, index, follower, clock } = deps;
+  const inFlight = new Map<string, { readonly hash: string; readonly outcome: Promise<WriteOutcome> }>();
+  const settling = new Set<Promise<void>>();
+  let lastGroup = 0;
+
+  const queue = createWriteQueue<Entry>({
+    maxGroup: MAX_GROUP,
+    maxWaiting: deps.maxWaiting,
+    runGroup,
+    gather: () =>
+      new Promise((resolve) => (lastGroup > 4 ? clock.after(GATHER_MS, resolve) : setImmediate(resolve))),
+  });
+
+  async function commitDrafts(drafts: readonly Draft[]): Promise<Publication> {
+    const publication = await store.commit(drafts);
+    try {
+      await follower.absorb(publication);
+    } catch (error) {
+      // Trigger: a blob can't be read now. Why: the commits stand, so nobody may be told otherwise. Outcome: what
+      // follows is planned anew until the index has caught up, which it tries with each publication.
+      deps.lagging(error);
+    }
+    deps.published(publication);
+    return publication;
+  }
+
+  /** Answer what needs no commit, plan the rest. */
+  async function plan(
+    entries: readonly Entry[],
+  ): Promise<{ entry: Entry; planned: PlannedWrite & { kind: "draft" } }[]> {
+    const planner = deps.planGroup();
+    const drafts: { entry: Entry; planned: PlannedWrite & { kind: "draft" } }[] = [];
+    for (const entry of entries) {
+      try {
+        const before = remembered(entry);
+        if (before !== null) {
+          entry.resolve(before);
+          continue;
+        }
+        const planned = await planner.plan(entry.request, entry.caller, entry.requestKey);
+        if (planned.kind === "answer") entry.resolve(planned.outcome);
+        else drafts.push({ entry, planned });
+      } catch (error) {
+        entry.reject(error);
+      }
+    }
+    return drafts;
+  }
+
+  /** What an earlier request with the same key did. @throws NotesError IDEMPOTENCY_MISMATCH */
+  function remembered({ requestKey: key, request }: Entry): WriteOutcome | null {
+    const known = key === null ? null : index().request(key);
+    if (known === null || request.idempotency === null) return null;
+    if (known.hash !== request.idempotency.hash) throw mismatch();
+    const note = index().get(known.noteId);
+    return {
+      noteId: known.noteId,
+      path: known.path,
+      revision: known.revision,
+      commit: known.commit,
+      title: note?.title ?? "",
+      createdAt: note?.created_at ?? "",
+      updatedAt: note?.updated_at ?? "",
+      changed: false,
+      merged: false,
+      replayed: true,
+    };
+  }
+
+  async function runGroup(entries: readonly Entry[]): Promise<void> {
+    lastGroup = entries.length;
+    const planned = await plan(entries);
+    if (planned.length === 0) return;
+    let outcomes: readonly DraftOutcome[];
+    try {
+      ({ outcomes } = await commitDrafts(planned.map(({ planned: { draft } }) => draft)));
+    } catch (error) {
+      for (const { entry } of planned) entry.reject(error);
+      return;
+    }
+    const again: Entry[] = [];
+    planned.forEach(({ entry, planned: { answer } }, i) => {
+      const outcome = outcomes[i];
+      if (outcome?.kind === "committed") entry.resolve(answer(outcome.events));
+      else if (outcome === undefined || ++entry.attempts > MAX_ATTEMPTS) entry.reject(lostRaces());
+      else if (outcome.kind === "conflict") again.push(entry);
+      else settleThenRetry(entry, outcome.paths);
+    });
+    queue.putBack(again);
+  }
+
+  /** A person's save lies in the way: it is committed first, outside the queue, then the write is planned anew. */
+  function settleThenRetry(entry: Entry, paths: readonly RepoPath[]): void {
+    const settled: Promise<void> = deps
+      .settleEdits(paths)
+      .then(() => queue.push(entry))
+      .catch(entry.reject)
+      .finally(() => settling.delete(settled));
+    settling.add(settled);
+  }
+
+  function enqueue(request: WriteRequest, caller: Caller, key: string | null): Promise<WriteOutcome> {
+    return new Promise((resolve, reject) => {
+      queue.push({ request, caller, requestKey: key, attempts: 0, resolve, reject });
+    });
+  }
+
+  const keyOf = ({ idempotency }: WriteRequest, { principal }: Caller): string | null =>
+    idempotency === null ? null : requestKey(deps.proofKey, principal, idempotency.key);
+
+  return {
+    alone: queue.alone,
+    commitDrafts,
+    isRepeat(request, caller) {
+      const key = keyOf(request, caller);
+      return key !== null && (inFlight.has(key) || index().request(key) !== null);
+    },
+    async write(request, caller, entered) {
+      const key = keyOf(request, caller);
+      const hash = request.idempotency?.hash ?? "";
+      const first = key === null ? undefined : inFlight.get(key);
+      if (first !== undefined && first.hash !== hash) throw mismatch();
+      const outcome = first?.outcome ?? enqueue(request, caller, key);
+      if (key !== null) inFlight.set(key, { hash, outcome });
+      entered?.();
+      if (key === null || first !== undefined) return outcome;
+      try {
+        return await outcome;
+      } finally {
+        inFlight.delete(key);
+      }
+    },
+    async drain() {
+      while (settling.size > 0) await Promise.all(settling);
+      await queue.drain();
+    },
+  };
+}
+
+const mismatch = () =>
+  new NotesError(
+    "IDEMPOTENCY_MISMATCH",
+    "This idempotency_key was used for a request with other parameters. Send the same parameters again, or take a new key.",
+  );
+
+const lostRaces = () =>
+  new NotesError(
+    "REPO_BUSY",
+    "The note's file kept changing while this write was being committed. Nothing was written; try again in a moment.",
+    { state: "locked", retry_after_ms: 1000 },
+  );

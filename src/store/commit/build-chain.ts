@@ -1,0 +1,175 @@
+/**
+ * From drafts to commits in memory: each on the tree the one before left, starting at the branch's tip and
+ * never at the Git index, so that nothing a person staged rides along. Drafts that don't fit drop out alone.
+ * Nothing is written here; the objects wait in a pack builder.
+ */
+import { NotesError } from "../../domain/errors.ts";
+import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
+import { byBytes } from "../../lib/byte-order.ts";
+import { diskBlob, isExecutable, type Look } from "../files/disk-look.ts";
+import type { Draft, DraftOutcome, TreeChange } from "../note-store.ts";
+import { blobId, commitId, type ObjectId, type ObjectType } from "../objects/object-id.ts";
+import { type PackBuilder, packBuilder } from "../objects/pack-bytes.ts";
+import type { TreeChain } from "../trees/trees.ts";
+import { buildCommit } from "./commit-build.ts";
+
+export type Refusal = Exclude<DraftOutcome, { kind: "committed" }>;
+
+/** A path that the chain changed: from the tip's blob to the last one. */
+export interface ChangedPath {
+  readonly before: BlobId | null;
+  readonly after: BlobId | null;
+  readonly bytes: Uint8Array | null;
+  /** A person saved `after` already, so that is what their file is believed to hold. */
+  readonly held: boolean;
+}
+
+export interface BuiltCommit {
+  readonly kind: "built";
+  readonly draft: Draft;
+  readonly id: CommitId;
+  readonly raw: Uint8Array;
+  readonly tree: ObjectId;
+  readonly parents: readonly CommitId[];
+  /** Paths that differ from the parent, by path bytes. */
+  readonly changes: readonly TreeChange[];
+}
+
+interface BuiltObject {
+  readonly type: ObjectType;
+  readonly id: ObjectId;
+  readonly bytes: Uint8Array;
+}
+
+export interface Chain {
+  readonly base: CommitId | null;
+  /** Equals `base` when every draft dropped out. */
+  readonly tip: CommitId | null;
+  /** One for each draft. */
+  readonly results: readonly (BuiltCommit | Refusal)[];
+  readonly commits: readonly BuiltCommit[];
+  readonly changed: ReadonlyMap<RepoPath, ChangedPath>;
+  /** What was seen at each path that a draft named; the check under the locks compares with it. */
+  readonly looks: ReadonlyMap<RepoPath, Look>;
+  readonly pack: PackBuilder;
+  readonly objects: readonly BuiltObject[];
+}
+
+/** What a chain is built on. */
+interface Ground {
+  readonly base: CommitId | null;
+  /** The tip's tree; null on an unborn branch. */
+  readonly tree: ObjectId | null;
+  /** HEAD is at another branch: files are not looked at, and what a person saved can't be adopted. */
+  readonly elsewhere: boolean;
+  /** `core.fileMode`: a new file that a person made executable is committed so. */
+  readonly fileModes: boolean;
+  readonly trees: TreeChain;
+  readonly proofKey: Uint8Array;
+  look(path: RepoPath): Look;
+  /** The base table's word for a working file. */
+  believed(path: RepoPath): BlobId | null;
+}
+
+/**
+ * Build a chain.
+ *
+ * @throws NotesError INVALID_PARAMS an author or message that Git's format can't hold; nothing was written
+ * @cost follows the folders touched; one look a path
+ */
+export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
+  const { trees } = ground;
+  const pack = packBuilder();
+  const objects: BuiltObject[] = [];
+  const changed = new Map<RepoPath, ChangedPath>();
+  const looks = new Map<RepoPath, Look>();
+  const results: (BuiltCommit | Refusal)[] = [];
+  const commits: BuiltCommit[] = [];
+  let tip = ground.base;
+  trees.start(ground.tree);
+  for (const draft of drafts) {
+    const result = conflictOf(draft) ?? dirtyOf(draft) ?? add(draft);
+    if (result.kind !== "built") trees.rollback();
+    results.push(result);
+    if (result.kind !== "built") continue;
+    tip = result.id;
+    commits.push(result);
+  }
+  return { base: ground.base, tip, results, commits, changed, looks, pack, objects };
+
+  /** Patch the tree; what doesn't fit is rolled back by the caller. */
+  function conflictOf({ files }: Draft): Refusal | null {
+    for (const { path, expected } of files) {
+      const current = trees.blobAt(path);
+      if (current !== expected) return { kind: "conflict", path, current };
+    }
+    // What goes makes room: a folder may come where a file was, and a file where a folder was.
+    const removedFirst = [...files].sort((a, b) => Number(a.bytes !== null) - Number(b.bytes !== null));
+    for (const { path, bytes } of removedFirst) {
+      try {
+        trees.set(path, bytes === null ? null : blobId(bytes), bytes !== null && heldExecutable(path, bytes));
+      } catch (error) {
+        // A folder stands at the path, or a file in its way.
+        if (error instanceof NotesError && error.code === "CONFLICT")
+          return { kind: "conflict", path, current: null };
+        throw error;
+      }
+    }
+    return null;
+  }
+
+  /** The working file holds these bytes already, and is executable. */
+  function heldExecutable(path: RepoPath, bytes: Uint8Array): boolean {
+    if (!ground.fileModes || ground.elsewhere) return false;
+    const seen = looks.get(path) ?? ground.look(path);
+    looks.set(path, seen);
+    return isExecutable(seen) && diskBlob(seen) === blobId(bytes);
+  }
+
+  /** Each working file must hold what is believed of it, or already what this draft wants. */
+  function dirtyOf({ files, origin }: Draft): Refusal | null {
+    if (ground.elsewhere && origin === "door") return null;
+    const dirty = files.filter(({ path, bytes, onDisk }) => {
+      if (ground.elsewhere) return true;
+      const seen = looks.get(path) ?? ground.look(path);
+      looks.set(path, seen);
+      const disk = diskBlob(seen);
+      if (disk === undefined) return true;
+      if (disk === (bytes === null ? null : blobId(bytes))) return false;
+      if (origin === "disk") return true;
+      const before = changed.get(path);
+      const believed = before?.held === true ? before.after : ground.believed(path);
+      return disk !== (onDisk === undefined ? believed : onDisk);
+    });
+    return dirty.length > 0 ? { kind: "dirty", paths: dirty.map((f) => f.path) } : null;
+  }
+
+  function put(type: ObjectType, id: ObjectId, bytes: Uint8Array): void {
+    if (!pack.has(id)) objects.push({ type, id, bytes });
+    pack.add(type, id, bytes);
+  }
+
+  function add(draft: Draft): BuiltCommit {
+    const changes: TreeChange[] = [];
+    for (const { path, expected, bytes } of draft.files) {
+      const after = bytes === null ? null : blobId(bytes);
+      if (after !== expected) changes.push({ path, before: expected, after });
+    }
+    for (const { bytes } of draft.files) if (bytes !== null) put("blob", blobId(bytes), bytes);
+    const tree = trees.write(({ id, bytes, edit }) => {
+      if (!pack.has(id)) objects.push({ type: "tree", id, bytes });
+      pack.add("tree", id, bytes, edit);
+    });
+    const parents = [...(tip === null ? [] : [tip]), ...(draft.mergeParents ?? [])];
+    const raw = buildCommit(draft, tree, parents, ground.proofKey);
+    const id = commitId(raw);
+    put("commit", id, raw);
+    for (const { path, expected, bytes } of draft.files) {
+      const before = changed.has(path) ? (changed.get(path)?.before ?? null) : expected;
+      const after = bytes === null ? null : blobId(bytes);
+      changed.set(path, { before, after, bytes, held: draft.origin === "disk" });
+    }
+    changes.sort((a, b) => byBytes(a.path, b.path));
+    return { kind: "built", draft, id, raw, tree, parents, changes };
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Intents: what a publication is about to do, durable before it begins and kept until every file is placed
+ * and durable. One file a group, in the order of their numbers. Carrying them out after a crash is `recovery.ts`.
+ */
+import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
+import { orAbsent, writeDurably } from "../../lib/durable-file.ts";
+import { jsonOrNull } from "../../lib/json-text.ts";
+import type { FileSignature } from "../files/file-signature.ts";
+
+export interface IntentFile {
+  readonly path: RepoPath;
+  readonly before: BlobId | null;
+  readonly after: BlobId | null;
+  /** The working file being replaced; null: there is none, or it holds `after` already. */
+  readonly replaced: FileSignature | null;
+  /** The file to be linked in; null: removed, or a person's own file stays. `name` is in `prepared/`. */
+  readonly prepared: { readonly name: string; readonly ino: string; readonly mtimeNs: string } | null;
+  /** Where the replaced file waits; a name in `aside/`. */
+  readonly aside: string;
+}
+
+export interface Intent {
+  readonly format: 1;
+  readonly ref: string;
+  readonly from: CommitId | null;
+  readonly to: CommitId;
+  /** Empty while HEAD is elsewhere: the ref alone moves. */
+  readonly files: readonly IntentFile[];
+}
+
+export interface OpenIntent {
+  readonly name: string;
+  readonly intent: Intent;
+  /** Its files are in their places and the Git index is level; it only waits until they are durable. */
+  readonly placed: boolean;
+}
+
+export interface Intents {
+  /** Absolute path of a prepared file. */
+  prepared(name: string): string;
+  /** Absolute path of a file set aside. */
+  aside(name: string): string;
+  /** A name that no file in `prepared/` or `aside/` has. */
+  newName(): string;
+  /** Write an intent durably. @returns its name, for `close` */
+  open(intent: Intent): Promise<string>;
+  /** Note that files and Git index are in place. Prepared files may go now. */
+  placed(name: string): void;
+  /** Forget an intent that is carried out or given up. */
+  close(name: string): void;
+  /** Every intent on disk, oldest first; one that can't be read was never complete and is left out. */
+  list(): OpenIntent[];
+  /** Whether an inode is a prepared file of an open intent. */
+  isPrepared(ino: string): boolean;
+}
+
+const OPEN = ".json";
+const PLACED = ".placed";
+
+/** Open the intents of a repository, making their folders. @param folder `<gitdir>/notesd` */
+export function openIntents(folder: string): Intents {
+  const home = join(folder, "intents");
+  for (const name of ["intents", "prepared", "aside"]) mkdirSync(join(folder, name), { recursive: true });
+  const inodes = new Map<string, readonly string[]>();
+  const session = `${Date.now().toString(36)}-${process.pid.toString(36)}`;
+  let count = 0;
+  // Numbers go on from the highest on disk, so that names sort by age across restarts.
+  let number = Math.max(0, ...names(home).map((name) => Number.parseInt(name, 10)));
+
+  const remember = (name: string, intent: Intent) =>
+    inodes.set(
+      name,
+      intent.files.flatMap((f) => (f.prepared === null ? [] : [f.prepared.ino])),
+    );
+
+  function list(): OpenIntent[] {
+    return names(home).flatMap((name) => {
+      const intent = parse(orAbsent(() => readFileSync(join(home, name), "utf8")));
+      return intent === null ? [] : [{ name: name.slice(0, 12), intent, placed: name.endsWith(PLACED) }];
+    });
+  }
+  for (const { name, intent, placed } of list()) if (!placed) remember(name, intent);
+
+  return {
+    prepared: (name) => join(folder, "prepared", name),
+    aside: (name) => join(folder, "aside", name),
+    newName: () => `${session}-${++count}`,
+    async open(intent) {
+      const name = String(++number).padStart(12, "0");
+      remember(name, intent);
+      await writeDurably(join(home, name + OPEN), JSON.stringify(intent), { mode: 0o600 });
+      return name;
+    },
+    placed(name) {
+      inodes.delete(name);
+      orAbsent(() => renameSync(join(home, name + OPEN), join(home, name + PLACED)));
+    },
+    close(name) {
+      inodes.delete(name);
+      for (const ending of [OPEN, PLACED]) orAbsent(() => unlinkSync(join(home, name + ending)));
+    },
+    list,
+    isPrepared: (ino) => [...inodes.values()].some((list) => list.includes(ino)),
+  };
+}
+
+function names(home: string): string[] {
+  return readdirSync(home)
+    .filter((name) => /^\d{12}\.(?:json|placed)$/.test(name))
+    .sort();
+}
+
+function parse(text: string | null): Intent | null {
+  const value = text === null ? null : jsonOrNull(text);
+  const whole = typeof value === "object" && value !== null && "format" in value && value.format === 1;
+  // Written by us, whole, under a name that only a rename of the finished file can give.
+  return whole ? (value as Intent) : null;
+}

@@ -1,0 +1,160 @@
+/**
+ * The moment of publication: everything is prepared and durable, the locks are held, and only checks and
+ * renames are left. Synchronous from the first check to the last rename.
+ * Invariants: the ref's rename is the commit point, before it nothing has happened, after it nothing is
+ * reported as not committed; the Git index never lags an unlocked ref.
+ */
+
+import { COMMITTER } from "../../domain/commit-message.ts";
+import type { RepoPath } from "../../domain/note.ts";
+import { isVacant, lstatNow, signatureOf, signatureText } from "../files/file-signature.ts";
+import { placeFile } from "../files/place.ts";
+import type { PreparedFile } from "../files/prepare-files.ts";
+import type { HeldLocks } from "../refs/git-lock.ts";
+import { appendReflog, reflogLine } from "../refs/reflog.ts";
+import { readRef } from "../refs/refs.ts";
+import type { Chain } from "./build-chain.ts";
+import type { Intents } from "./intents.ts";
+
+/** Names of the steps, in order; tests stop the program at each. */
+export type Step =
+  | "built"
+  | "packed"
+  | "intent"
+  | "locked"
+  | "checked"
+  | "reflog"
+  | "ref"
+  | "file"
+  | "files"
+  | "index"
+  | "released"
+  | "durable"
+  | "answered";
+
+export interface Publication {
+  readonly root: string;
+  readonly gitdir: string;
+  readonly ref: string;
+  readonly chain: Chain;
+  readonly files: readonly PreparedFile[];
+  readonly intents: Intents;
+  /** Only the branch's ref moves: HEAD is at another branch. */
+  readonly elsewhere: boolean;
+  /** The Git index changes; its lock carries the new one. */
+  readonly index: boolean;
+  readonly onStep: (step: Step) => void;
+}
+
+export interface Published {
+  /** The Git index is level with the ref. */
+  readonly indexed: boolean;
+  /** Paths whose file could not be placed, or all when the Git index could not be renamed. */
+  readonly pending: readonly RepoPath[];
+  /** Paths where a person saved meanwhile: theirs stands. */
+  readonly theirs: readonly RepoPath[];
+  /** What went wrong after the commit point; null when nothing did. */
+  readonly trouble: unknown;
+}
+
+/** Whether a working file is still what was seen when the chain was built. @cost one lstat a file */
+export function filesAsSeen(root: string, files: readonly PreparedFile[]): boolean {
+  return files.every(({ intent, look }) => {
+    const now = lstatNow(`${root}/${intent.path}`);
+    if (look.kind !== "file") return isVacant(now);
+    return now !== null && signatureText(signatureOf(now)) === signatureText(signatureOf(look.stat));
+  });
+}
+
+/**
+ * Publish a checked chain under its locks.
+ *
+ * @param held index, HEAD and ref; the ref alone with HEAD while `elsewhere`
+ * @throws what stopped it before the commit point; nothing but reflog lines was written then
+ */
+export function publish(publication: Publication, held: HeldLocks): Published {
+  const { gitdir, ref, chain, elsewhere, onStep } = publication;
+  held.check();
+  const lines = reflogOf(chain);
+  appendReflog(gitdir, ref, lines);
+  if (!elsewhere) appendReflog(gitdir, "HEAD", lines);
+  onStep("reflog");
+  movePoint(publication, held);
+  const pending: RepoPath[] = [];
+  const theirs: RepoPath[] = [];
+  let trouble: unknown = null;
+  const failed = (error: unknown) => {
+    trouble ??= error;
+  };
+  let indexed = false;
+  try {
+    onStep("ref");
+    if (!elsewhere) placeAll(publication, pending, theirs, failed);
+    onStep("files");
+    if (publication.index) held.publish("index");
+    indexed = true;
+    onStep("index");
+  } catch (error) {
+    failed(error);
+  }
+  return {
+    indexed,
+    pending: indexed ? pending : publication.files.map((f) => f.intent.path),
+    theirs,
+    trouble,
+  };
+}
+
+/** Rename the ref. An error leaves open whether it happened: the ref itself says. */
+function movePoint({ gitdir, ref, chain }: Publication, held: HeldLocks): void {
+  try {
+    held.publish(ref);
+  } catch (error) {
+    if (readRef(gitdir, ref) !== chain.tip) throw error;
+  }
+}
+
+function placeAll(
+  { root, files, intents, onStep }: Publication,
+  pending: RepoPath[],
+  theirs: RepoPath[],
+  failed: (error: unknown) => void,
+): void {
+  for (const { intent, place } of files) {
+    if (!place) continue;
+    const { path, replaced, prepared } = intent;
+    onStep("file");
+    try {
+      const placed = placeFile(root, {
+        path,
+        replaced,
+        prepared: prepared === null ? null : intents.prepared(prepared.name),
+        aside: intents.aside(intent.aside),
+      });
+      if (placed === "theirs") theirs.push(path);
+      if (placed === "blocked") pending.push(path);
+    } catch (error) {
+      pending.push(path);
+      failed(error);
+    }
+  }
+}
+
+function reflogOf(chain: Chain): string {
+  let from = chain.base;
+  const lines = chain.commits.map(({ id, draft, parents, raw }) => {
+    const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("utf8");
+    const subject = text.slice(text.indexOf("\n\n") + 2).split("\n", 1)[0] ?? "";
+    const kind = from === null ? " (initial)" : parents.length > 1 ? " (merge)" : "";
+    const line = reflogLine({
+      from,
+      to: id,
+      ...COMMITTER,
+      atMs: draft.atMs,
+      message: `commit${kind}: ${subject}`,
+    });
+    from = id;
+    return line;
+  });
+  return lines.join("");
+}

@@ -1,0 +1,100 @@
+/**
+ * The working tree as the store sees it: looks at files, keeps the base table, and hands files to
+ * `bring-forward.ts`. Nothing here commits, and nothing here writes a working file.
+ */
+import { join } from "node:path";
+import type { BlobId, RepoPath } from "../../domain/note.ts";
+import { byBytes } from "../../lib/byte-order.ts";
+import type { DiskFile, WorkTree } from "../note-store.ts";
+import { slicer } from "../slicer.ts";
+import { asStorageError } from "../storage-error.ts";
+import type { PathFilter } from "../trees/tree-diff.ts";
+import type { BaseTable } from "./base-table.ts";
+import { type Look, type LookRules, lookAt } from "./disk-look.ts";
+import { notePathsBelow } from "./disk-scan.ts";
+import { signatureOf, signatureText } from "./file-signature.ts";
+
+/** What the publication needs beside the public face. */
+export interface StoreWorkTree extends WorkTree {
+  /** Look at one file, learning its signature. @throws NotesError STORAGE */
+  look(path: RepoPath): Look;
+  /** A file was placed, or adopted, and holds `blob`: base follows, and the next look reads the file. */
+  holds(path: RepoPath, blob: BlobId | null): void;
+}
+
+interface WorkTreeSettings {
+  readonly rules: LookRules;
+  readonly roots: readonly string[];
+  readonly notes: PathFilter;
+  readonly table: BaseTable;
+  readonly bringForward: WorkTree["bringForward"];
+}
+
+/** Open the working tree of a store. Nothing is looked at yet. */
+export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkTreeSettings): StoreWorkTree {
+  const { root } = rules;
+
+  function look(path: RepoPath): Look {
+    try {
+      const found = lookAt(rules, path, table.known(path));
+      const known =
+        found.kind === "file" && found.settled
+          ? { signature: signatureText(signatureOf(found.stat)), blob: found.blob }
+          : null;
+      table.setKnown(path, known);
+      return found;
+    } catch (error) {
+      throw asStorageError(error, `reading ${join(root, path)}`);
+    }
+  }
+
+  function describe(path: RepoPath): DiskFile {
+    const found = look(path);
+    switch (found.kind) {
+      case "file":
+        return { kind: "file", path, blob: found.blob, mtimeMs: Number(found.stat.mtimeNs / 1_000n) / 1_000 };
+      case "absent":
+        return { kind: "absent", path };
+      case "unfit":
+        return { kind: "unfit", path, reason: found.reason };
+    }
+  }
+
+  async function scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]> {
+    const wanted = new Set<RepoPath>(paths === undefined ? await notePathsBelow(root, roots, notes) : []);
+    // What is no note is not looked at, whoever hints at it: what isn't looked at is never committed.
+    for (const path of paths ?? table.paths()) if (notes.file(path)) wanted.add(path);
+    const turn = slicer();
+    const found: DiskFile[] = [];
+    for (const path of [...wanted].sort(byBytes)) {
+      found.push(describe(path));
+      const pause = turn();
+      if (pause !== null) await pause;
+    }
+    return found;
+  }
+
+  return {
+    root,
+    look,
+    scan,
+    bringForward,
+    base: table.base,
+    basePaths: table.paths,
+    under: async (folder) => [...(await notePathsBelow(root, [folder], notes))].sort(byBytes),
+    async read(path) {
+      try {
+        const found = lookAt(rules, path, null);
+        return found.kind === "file" ? found.bytes : null;
+      } catch (error) {
+        throw asStorageError(error, `reading ${join(root, path)}`);
+      }
+    },
+    accept: table.setBase,
+    holds(path, blob) {
+      table.setBase(path, blob);
+      table.setKnown(path, null);
+    },
+    flush: table.flush,
+  };
+}

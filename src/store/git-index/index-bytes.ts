@@ -1,0 +1,147 @@
+/**
+ * The layout of Git's index, version 2 and 3: header, entries, extensions, checksum. Pure functions over bytes.
+ * What may be changed, and when, is `git-index.ts`.
+ * @see gitformat-index(5)
+ */
+import { hash } from "node:crypto";
+import type { BigIntStats } from "node:fs";
+import { NotesError } from "../../domain/errors.ts";
+import type { ObjectId } from "../objects/object-id.ts";
+
+export const HEADER_BYTES = 12;
+const FIXED_BYTES = 62;
+const CHECKSUM_BYTES = 20;
+const NAME_LENGTH_MASK = 0x0fff;
+const EXTENDED = 0x4000;
+
+export interface ParsedIndex {
+  readonly bytes: Buffer;
+  readonly version: number;
+  /** Start of each entry, and at last the end of the entries. */
+  readonly starts: Uint32Array;
+  readonly extensions: readonly Extension[];
+}
+
+interface Extension {
+  readonly signature: string;
+  readonly content: Buffer;
+}
+
+function refuse(why: string): NotesError {
+  return new NotesError("STORAGE", `The Git index ${why}; nothing was changed.`, { path: "index" });
+}
+
+/** A new index without entries, as `git init` would leave it if it left one. */
+export function emptyIndex(): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write("DIRC", "latin1");
+  header.writeUInt32BE(2, 4);
+  return withChecksum([header]);
+}
+
+export function withChecksum(parts: readonly Uint8Array[]): Buffer {
+  const whole = Buffer.concat([...parts, Buffer.alloc(CHECKSUM_BYTES)]);
+  hash("sha1", whole.subarray(0, -CHECKSUM_BYTES), "buffer").copy(whole, whole.length - CHECKSUM_BYTES);
+  return whole;
+}
+
+/**
+ * Find the entries and extensions.
+ * @param trusted bytes that we made ourselves: the checksum is not computed again
+ * @throws NotesError STORAGE damaged, version 4, or an extension that must be understood
+ * @cost one SHA-1 of the file; a step for each entry
+ */
+export function parseIndex(bytes: Buffer, trusted = false): ParsedIndex {
+  const end = bytes.length - CHECKSUM_BYTES;
+  if (end < HEADER_BYTES || bytes.toString("latin1", 0, 4) !== "DIRC")
+    throw refuse("is damaged or cut short");
+  const checksum = bytes.subarray(end);
+  // All zero: written with index.skipHash.
+  const unhashed = checksum.every((byte) => byte === 0);
+  if (!trusted && !unhashed && !hash("sha1", bytes.subarray(0, end), "buffer").equals(checksum))
+    throw refuse("is damaged: its checksum is wrong. Move it away; git read-tree HEAD makes it anew");
+  const version = bytes.readUInt32BE(4);
+  if (version !== 2 && version !== 3)
+    throw refuse(
+      `has version ${version}. Run git update-index --index-version 2, and set index.version to 2`,
+    );
+  const starts = new Uint32Array(bytes.readUInt32BE(8) + 1);
+  let at = HEADER_BYTES;
+  for (let index = 0; index < starts.length - 1; index++) {
+    starts[index] = at;
+    if (at + FIXED_BYTES >= end) throw refuse("is cut short");
+    const name = nameStart(bytes, at);
+    const flagged = bytes.readUInt16BE(at + 60) & NAME_LENGTH_MASK;
+    const length = flagged < NAME_LENGTH_MASK ? flagged : bytes.indexOf(0, name) - name;
+    at += entryLength(name - at + length);
+  }
+  starts[starts.length - 1] = at;
+  return { bytes, version, starts, extensions: readExtensions(bytes, at, end) };
+}
+
+function readExtensions(bytes: Buffer, from: number, end: number): Extension[] {
+  const found: Extension[] = [];
+  for (let at = from; at < end; ) {
+    if (at + 8 > end) throw refuse("is cut short");
+    const signature = bytes.toString("latin1", at, at + 4);
+    const length = bytes.readUInt32BE(at + 4);
+    if (at + 8 + length > end) throw refuse("is cut short");
+    if (signature === "link")
+      throw refuse("is split. Run git update-index --no-split-index, and set core.splitIndex to false");
+    if (signature === "sdir") throw refuse("is sparse. Run git sparse-checkout reapply --no-sparse-index");
+    if (/^[^A-Z]/.test(signature))
+      throw refuse(`has the extension ${JSON.stringify(signature)}, which must be understood and isn't`);
+    found.push({ signature, content: bytes.subarray(at + 8, at + 8 + length) });
+    at += 8 + length;
+  }
+  return found;
+}
+
+/** Where an entry's name begins: two bytes later when it has extended flags. */
+export function nameStart(bytes: Buffer, entry: number): number {
+  return entry + FIXED_BYTES + (bytes.readUInt16BE(entry + 60) & EXTENDED ? 2 : 0);
+}
+
+/** Entries end in 1 to 8 zero bytes, to a multiple of 8. */
+const entryLength = (unpadded: number) => (unpadded + 8) & ~7;
+
+export function extensionBytes({ signature, content }: Extension): Buffer {
+  const header = Buffer.alloc(8);
+  header.write(signature, "latin1");
+  header.writeUInt32BE(content.length, 4);
+  return Buffer.concat([header, content]);
+}
+
+/** A new entry of stage 0 for a regular file. */
+export function newEntry(name: Buffer, id: ObjectId, mode: number, stat: BigIntStats | null): Buffer {
+  const entry = Buffer.alloc(entryLength(FIXED_BYTES + name.length));
+  entry.writeUInt32BE(mode, 24);
+  entry.writeUInt16BE(Math.min(name.length, NAME_LENGTH_MASK), 60);
+  name.copy(entry, FIXED_BYTES);
+  fill(entry, id, stat);
+  return entry;
+}
+
+/** A copy of an entry with another blob: name, mode and flags stay. */
+export function changedEntry(entry: Buffer, id: ObjectId, stat: BigIntStats | null): Buffer {
+  const copy = Buffer.from(entry);
+  fill(copy, id, stat);
+  return copy;
+}
+
+/** Without a stat Git compares the content by itself: slower and always right. */
+function fill(entry: Buffer, id: ObjectId, stat: BigIntStats | null): void {
+  const low32 = (value: bigint) => Number(BigInt.asUintN(32, value));
+  const time = (at: number, ns: bigint) => {
+    entry.writeUInt32BE(low32(ns / 1_000_000_000n), at);
+    entry.writeUInt32BE(low32(ns % 1_000_000_000n), at + 4);
+  };
+  time(0, stat?.ctimeNs ?? 0n);
+  time(8, stat?.mtimeNs ?? 0n);
+  entry.writeUInt32BE(low32(stat?.dev ?? 0n), 16);
+  entry.writeUInt32BE(low32(stat?.ino ?? 0n), 20);
+  entry.writeUInt32BE(low32(stat?.uid ?? 0n), 28);
+  entry.writeUInt32BE(low32(stat?.gid ?? 0n), 32);
+  entry.writeUInt32BE(low32(stat?.size ?? 0n), 36);
+  Buffer.from(id, "hex").copy(entry, 40);
+}

@@ -1,0 +1,150 @@
+/**
+ * Reads objects, loose and packed, each proved by its id: what this returns is what was committed, and
+ * damage is an error, never a value. A missing object renews the list of packs and is tried once more, since
+ * gc moves objects at any time. Writing is `pack-writer.ts`; just-written objects are remembered here.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { inflateSync } from "node:zlib";
+import { NotesError } from "../../domain/errors.ts";
+import { byteCache } from "../../lib/byte-cache.ts";
+import { errnoOf, orAbsent } from "../../lib/durable-file.ts";
+import { asStorageError } from "../storage-error.ts";
+import { hashObject, type ObjectId, type ObjectType } from "./object-id.ts";
+import { deltaBases, openPack, type PackReader, type RawObject } from "./pack-reader.ts";
+
+export interface GitObjects {
+  /** The object, or null when the repository has none of this id. @throws NotesError STORAGE damaged */
+  find(id: ObjectId): RawObject | null;
+  /**
+   * Bytes of an object that must be there and of this type.
+   * @throws NotesError UNKNOWN_COMMIT absent or of another type; STORAGE damaged
+   */
+  read(type: ObjectType, id: ObjectId): Buffer;
+  has(id: ObjectId): boolean;
+  /** Full ids that begin with these hex digits (≥ 4), sorted. */
+  idsStarting(prefix: string): ObjectId[];
+  /** Keep a just-written object, so that reading it costs nothing. Call when it is durable. */
+  remember(type: ObjectType, id: ObjectId, bytes: Buffer): void;
+  close(): void;
+}
+
+/** Bytes of object data held at most; an object's own overhead is counted as 200. */
+interface ObjectCacheSettings {
+  readonly writtenBytes?: number;
+  readonly basesBytes?: number;
+}
+
+const HEX40 = /^[0-9a-f]{40}$/;
+
+function readLoose(gitdir: string, id: ObjectId): RawObject | undefined {
+  const file = orAbsent(() => readFileSync(join(gitdir, "objects", id.slice(0, 2), id.slice(2))));
+  if (file === null) return undefined;
+  const whole = inflateSync(file);
+  const end = whole.indexOf(0);
+  const [, type, size] = /^(blob|tree|commit|tag) (\d+)$/.exec(whole.toString("latin1", 0, end)) ?? [];
+  const bytes = whole.subarray(end + 1);
+  if (type === undefined || Number(size) !== bytes.length) throw new Error("its header is wrong");
+  return { type, bytes };
+}
+
+/** The objects of one repository. @cost nothing until the first read; then one listing of the pack folder */
+export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): GitObjects {
+  const written = byteCache<ObjectId, RawObject>(settings.writtenBytes ?? 32 << 20);
+  const bases = deltaBases(settings.basesBytes);
+  const folder = join(gitdir, "objects", "pack");
+  /** Most recently useful first. */
+  let packs: PackReader[] = [];
+
+  const renew = () => {
+    const open = new Map(packs.map((pack) => [pack.path, pack]));
+    const names = new Set(orAbsent(() => readdirSync(folder)) ?? []);
+    const next: PackReader[] = [];
+    for (const name of names) {
+      if (!name.endsWith(".idx") || !names.has(name.replace(/idx$/, "pack"))) continue;
+      const path = join(folder, name.slice(0, -4));
+      const known = open.get(path);
+      open.delete(path);
+      // Between the listing and now a repack may have removed it.
+      const pack = known ?? orAbsent(() => openPack(path, bases));
+      if (pack !== null) next.push(pack);
+    }
+    for (const gone of open.values()) gone.close();
+    packs = next;
+  };
+
+  const inPacks = (id: ObjectId): RawObject | undefined => {
+    for (const [index, pack] of packs.entries()) {
+      const found = pack.read(id);
+      if (found === undefined) continue;
+      if (index > 0) {
+        packs.splice(index, 1);
+        packs.unshift(pack);
+      }
+      return found;
+    }
+    return undefined;
+  };
+
+  /** One look; undefined when it is nowhere. Damage in one place doesn't hide a good copy in another. */
+  const look = (id: ObjectId): RawObject | undefined => {
+    let damage: unknown;
+    for (const from of [() => inPacks(id), () => readLoose(gitdir, id)]) {
+      try {
+        const found = from();
+        if (found === undefined) continue;
+        // A tag's id is made as any other's.
+        if (hashObject(found.type as ObjectType, found.bytes) === id) return found;
+        damage = new Error("its bytes don't match its id");
+      } catch (error) {
+        // The pack was repacked away: after renewing, the object is found in the new one.
+        if (errnoOf(error) === "ENOENT") continue;
+        damage = error;
+      }
+    }
+    if (damage === undefined) return undefined;
+    const refused = asStorageError(damage, `reading object ${id}`);
+    if (refused instanceof NotesError) throw refused;
+    const why = damage instanceof Error ? damage.message : String(damage);
+    const advice = "Run git fsck, and fetch the object from a clone or a backup";
+    throw new NotesError("STORAGE", `Object ${id} is damaged: ${why}. ${advice}.`, { object: id }, damage);
+  };
+
+  const find = (id: ObjectId): RawObject | null => {
+    if (!HEX40.test(id)) return null;
+    const known = written.get(id) ?? look(id);
+    if (known !== undefined) return known;
+    renew();
+    return look(id) ?? null;
+  };
+
+  return {
+    find,
+    read(type, id) {
+      const found = find(id);
+      if (found?.type === type) return found.bytes;
+      const what = found === null ? "is not in this repository" : `is a ${found.type}, not a ${type}`;
+      throw new NotesError("UNKNOWN_COMMIT", `Object ${id} ${what}.`, { object: id });
+    },
+    has: (id) => find(id) !== null,
+    idsStarting(prefix) {
+      renew();
+      const digits = prefix.toLowerCase();
+      if (!/^[0-9a-f]{4,40}$/.test(digits)) return [];
+      const names = orAbsent(() => readdirSync(join(gitdir, "objects", digits.slice(0, 2)))) ?? [];
+      const loose = names.map((name) => digits.slice(0, 2) + name).filter((id) => HEX40.test(id));
+      const all = [
+        ...loose.filter((id) => id.startsWith(digits)),
+        ...packs.flatMap((p) => p.idsStarting(digits)),
+      ];
+      return [...new Set(all)].sort();
+    },
+    remember: (type, id, bytes) => written.set(id, { type, bytes }, bytes.length + 200),
+    close() {
+      for (const pack of packs) pack.close();
+      packs = [];
+      written.clear();
+      bases.clear();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Puts one group's pack into the repository durably: `.keep` first, then pack, then idx, then the folder.
+ * The `.keep` stands until the ref is durable; without it a `git repack -ad` in between deletes objects
+ * that nothing reaches yet. What is in the pack is `pack-bytes.ts`.
+ */
+import { existsSync, mkdirSync, promises, readdirSync, readFileSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
+import { withStorageErrors } from "../storage-error.ts";
+import type { FinishedPack } from "./pack-bytes.ts";
+
+export interface WrittenPack {
+  /** 40 hex digits. */
+  readonly name: string;
+  /** Let Git repack it: call when the ref is durable. May be called twice. */
+  release(): void;
+  /** Remove pack, idx and .keep: nothing will ever point to it (a lost race for the ref). */
+  drop(): void;
+}
+
+/** What our `.keep` files say; a person's own .keep never does. */
+const KEEP_TEXT = "notesd: until the branch is durable\n";
+const PACK_NAME = /^pack-([0-9a-f]{40})\.keep$/;
+
+const packFolder = (gitdir: string) => join(gitdir, "objects", "pack");
+
+async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
+  const handle = await promises.open(file, "w", 0o444);
+  try {
+    await handle.writeFile(bytes);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Names of the packs whose `.keep` is ours, standing from a crash or held now. */
+export function keptPacks(gitdir: string): string[] {
+  const folder = packFolder(gitdir);
+  return (orAbsent(() => readdirSync(folder)) ?? []).flatMap((file) => {
+    const name = PACK_NAME.exec(file)?.[1];
+    return name !== undefined && orAbsent(() => readFileSync(join(folder, file), "utf8")) === KEEP_TEXT
+      ? [name]
+      : [];
+  });
+}
+
+/** Remove our `.keep` of a pack; another's stays. For recovery, after the ref was verified. */
+export function releasePack(gitdir: string, name: string): void {
+  const keep = join(packFolder(gitdir), `pack-${name}.keep`);
+  if (orAbsent(() => readFileSync(keep, "utf8")) === KEEP_TEXT) orAbsent(() => unlinkSync(keep));
+}
+
+function dropPack(gitdir: string, name: string): void {
+  try {
+    // The idx goes first: a pack without idx is invisible to Git, an idx without pack is an error.
+    for (const ending of ["idx", "pack"])
+      orAbsent(() => unlinkSync(join(packFolder(gitdir), `pack-${name}.${ending}`)));
+  } finally {
+    releasePack(gitdir, name);
+  }
+}
+
+/**
+ * A file of a pack that is being written. `tmp_` is what git gc and git prune clear away when a crash leaves it;
+ * without an ending nobody, native Git included, takes it for a pack.
+ */
+export function unfinishedPackFile(gitdir: string, name: string, ending: string): string {
+  return join(packFolder(gitdir), `tmp_notesd_${name}_${ending}`);
+}
+
+/** Wait for all, also when one fails: nothing may still be writing when the failure is cleaned up. */
+async function all(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === "rejected") throw result.reason;
+}
+
+/**
+ * Write a pack so that its objects outlive a power cut when this returns.
+ * @throws NotesError STORAGE the disk refuses; nothing of the pack is left
+ * @cost two file syncs side by side, two folder syncs at most
+ * @see spec: storage, section 3, step 3
+ */
+export async function writePack(gitdir: string, { name, pack, idx }: FinishedPack): Promise<WrittenPack> {
+  const folder = packFolder(gitdir);
+  const path = (ending: string) => join(folder, `pack-${name}.${ending}`);
+  const temporary = (ending: string) => unfinishedPackFile(gitdir, name, ending);
+  // The same objects once more give the same name: that pack is not ours to drop.
+  const existed = existsSync(path("idx"));
+  const drop = () => (existed ? releasePack(gitdir, name) : dropPack(gitdir, name));
+  return withStorageErrors("writing the pack", async () => {
+    try {
+      mkdirSync(folder, { recursive: true });
+      await all([
+        // By rename, so that a kill never leaves an empty one, which could be a person's.
+        promises
+          .writeFile(temporary("keep"), KEEP_TEXT)
+          .then(() => promises.rename(temporary("keep"), path("keep"))),
+        writeSynced(temporary("pack"), pack),
+        writeSynced(temporary("idx"), idx),
+      ]);
+      await promises.rename(temporary("pack"), path("pack"));
+      await promises.rename(temporary("idx"), path("idx"));
+      await fsyncFolder(folder);
+    } catch (error) {
+      for (const ending of ["pack", "idx", "keep"]) await promises.rm(temporary(ending), { force: true });
+      drop();
+      throw error;
+    }
+    return { name, release: () => releasePack(gitdir, name), drop };
+  });
+}

@@ -1,0 +1,100 @@
+/**
+ * Brings files and Git index level with commits that the branch holds already, from their intents, under
+ * Git's locks: after a crash, and after a publication that could not place everything.
+ */
+
+import type { BlobId, RepoPath } from "../../domain/note.ts";
+import { fsyncFolder } from "../../lib/durable-file.ts";
+import type { IntentFile, OpenIntent } from "../commit/intents.ts";
+import { lstatNow } from "../files/file-signature.ts";
+import type { IndexEdit } from "../git-index/git-index.ts";
+import { readIndex } from "../git-index/git-index.ts";
+import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
+import { readHead, readRef } from "../refs/refs.ts";
+import { withStorageErrors } from "../storage-error.ts";
+import type { StoreParts } from "../store-parts.ts";
+import { type RolledFile, rollFilesForward } from "./roll-forward.ts";
+
+/** Working files that the disk refused, and why; their intents stand on. */
+export type Refused = ReadonlyMap<RepoPath, unknown>;
+
+/**
+ * Carry out published intents. Locks of ours that a dead process left standing are taken over.
+ *
+ * @param intents oldest first, each with its new tip on the branch
+ * @returns the files that could not be placed; Git index and all other files are level
+ * @throws NotesError REPO_BUSY a lock that isn't ours; STORAGE. What was done stays, and can be called again
+ */
+export async function carryOut(parts: StoreParts, intents: readonly OpenIntent[]): Promise<Refused> {
+  const { gitdir, ref, locks } = parts;
+  const prepared = await prepareAll(
+    locks,
+    ["index", "HEAD", ref].map((name) => [name, ""]),
+  );
+  const held = await locks.acquire(prepared, { takeOver: true });
+  let refused: Refused;
+  try {
+    refused = await withStorageErrors("placing working files", () => underLocks(parts, intents, held));
+  } finally {
+    parts.foreign.settle();
+    held.release();
+  }
+  await withStorageErrors("syncing the Git directory", () => fsyncFolder(gitdir));
+  return refused;
+}
+
+function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: HeldLocks): Refused {
+  const { root, gitdir, ref, trees, objects, notes, table } = parts;
+  const head = readHead(gitdir);
+  // Another branch's files lie in the working tree: what is owed comes with the checkout of ours.
+  if (head.kind !== "branch" || head.ref !== ref) return new Map();
+  const tip = readRef(gitdir, ref);
+  trees.start(tip === null ? null : treeOf(parts, tip));
+  const tipBlob = (path: RepoPath) => trees.blobAt(path);
+  const readBlob = (id: BlobId) => objects.read("blob", id);
+  const rolled = rollFilesForward({ root, intents: parts.intents, readBlob, tipBlob }, intents);
+  levelIndex(parts, intents, rolled, held);
+  const refused = new Map<RepoPath, unknown>();
+  for (const file of rolled) {
+    if (file.kind === "refused") refused.set(file.path, file.error);
+    else if (notes.file(file.path)) table.setBase(file.path, file.base);
+  }
+  table.write();
+  return refused;
+}
+
+function treeOf({ objects }: StoreParts, commit: string): string {
+  return objects.read("commit", commit).toString("latin1", 5, 45);
+}
+
+function levelIndex(
+  parts: StoreParts,
+  intents: readonly OpenIntent[],
+  rolled: readonly RolledFile[],
+  held: HeldLocks,
+): void {
+  const owed = new Map<RepoPath, IntentFile[]>();
+  for (const { intent, placed } of intents) {
+    if (placed) continue;
+    for (const file of intent.files) owed.set(file.path, [...(owed.get(file.path) ?? []), file]);
+  }
+  const { index } = readIndex(parts.gitdir);
+  const edits: IndexEdit[] = [];
+  for (const [path, files] of owed) {
+    const after = files.at(-1)?.after ?? null;
+    if (parts.trees.blobAt(path) !== after) continue;
+    // Whatever state of ours the entry was left in; anything else is what a person staged.
+    const entry = index.at(path).find((e) => e.stage === 0);
+    const behind = files.find(({ before }) => before === (entry?.id ?? null));
+    if (behind === undefined) continue;
+    const stands = rolled.some((file) => file.kind === "rolled" && file.path === path && file.base === after);
+    const stat = stands && after !== null ? lstatNow(`${parts.root}/${path}`) : null;
+    const executable = parts.fileModes && stat !== null && (stat.mode & 0o100n) !== 0n;
+    edits.push({ path, expected: behind.before, blob: after, stat, executable });
+  }
+  if (edits.length === 0) return;
+  const { bytes } = index.edit(edits);
+  held.replace("index", bytes);
+  held.publish("index");
+  parts.index.wrote(bytes);
+}

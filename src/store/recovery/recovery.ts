@@ -1,0 +1,146 @@
+/**
+ * Recovery at start, and of `notesd recover`: intents are rolled forward under our own locks, and only then are
+ * locks, prepared files and stale .keep files of a dead process removed. What is a person's is never removed.
+ * Call it while holding the daemon lock.
+ */
+import { readdirSync, readFileSync, unlinkSync } from "node:fs";
+import { join } from "node:path";
+import { NotesError } from "../../domain/errors.ts";
+import type { RepoPath } from "../../domain/note.ts";
+import { orAbsent } from "../../lib/durable-file.ts";
+import type { OpenIntent } from "../commit/intents.ts";
+import { syncFiles } from "../commit/settle.ts";
+import { blobId } from "../objects/object-id.ts";
+import { keptPacks, releasePack } from "../objects/pack-writer.ts";
+import { removeOwnLocks } from "../refs/git-lock.ts";
+import { readRef } from "../refs/refs.ts";
+import { asStorageError, withStorageErrors } from "../storage-error.ts";
+import type { StoreParts } from "../store-parts.ts";
+import { carryOut, type Refused } from "./carry-out.ts";
+
+export interface RecoveryReport {
+  /** Publications that a crash had cut short and that were carried out now. */
+  readonly carriedOut: number;
+  /** Names of intents that a lock of a person's Git keeps waiting. */
+  readonly owed: readonly string[];
+  /** Names of intents that only files the disk refuses keep waiting; the Git index is level. */
+  readonly stuck: readonly string[];
+  /** Files of published commits that the disk refuses, and why; tried again in the background. */
+  readonly unplaced: readonly { readonly path: RepoPath; readonly why: string }[];
+  /** Locks of ours that were removed, e.g. `index`. */
+  readonly locks: readonly string[];
+  /** Packs whose `.keep` was released. */
+  readonly packs: readonly string[];
+}
+
+/**
+ * Bring the repository to the state that the last publication promised. Safe to repeat.
+ *
+ * @throws NotesError STORAGE the branch is malformed or its tip can't be read; nothing was removed then
+ */
+export async function recover(parts: StoreParts): Promise<RecoveryReport> {
+  const { root, gitdir, intents, table } = parts;
+  const tip = readRef(gitdir, parts.ref);
+  if (tip !== null) verifyTip(parts, tip);
+  const published: OpenIntent[] = [];
+  for (const open of intents.list()) {
+    if (tip !== null && (await holds(parts, open.intent.to, tip))) published.push(open);
+    // The commit point was not reached: nothing of it happened but prepared files.
+    else intents.close(open.name);
+  }
+  const owed: string[] = [];
+  const stuck: string[] = [];
+  let refused: Refused = new Map();
+  if (published.length > 0) {
+    try {
+      refused = await carryOut(parts, published);
+      await syncFiles(root, new Set(published.flatMap(({ intent }) => intent.files.map((f) => f.path))));
+      await table.sync();
+      for (const { name, intent } of published) {
+        if (intent.files.some(({ path }) => refused.has(path))) stuck.push(name);
+        else intents.close(name);
+      }
+    } catch (error) {
+      // A person's Git holds a lock. Reads can be served; the first write carries it out, or answers REPO_BUSY.
+      if (!(error instanceof NotesError && error.code === "REPO_BUSY")) throw error;
+      owed.push(...published.map(({ name }) => name));
+    }
+  }
+  const locks = owed.length > 0 ? [] : removeOwnLocks(gitdir);
+  await withStorageErrors("clearing what a crash left", () =>
+    clearFolders(parts, owed.length + stuck.length > 0),
+  );
+  const packs = keptPacks(gitdir);
+  for (const name of packs) releasePack(gitdir, name);
+  clearTemporaryPacks(gitdir);
+  clearTemporaryFiles(gitdir);
+  const carriedOut =
+    published.filter(({ placed }) => !placed).length - (owed.length > 0 ? published.length : 0);
+  const unplaced = [...refused].map(([path, error]) => ({ path, why: whyOf(error) }));
+  return { carriedOut: Math.max(0, carriedOut), owed, stuck, unplaced, locks, packs };
+}
+
+function whyOf(error: unknown): string {
+  const clear = asStorageError(error, "placing the file");
+  return clear instanceof Error ? clear.message : String(clear);
+}
+
+/** The tip must be a commit whose tree can be read, or nothing may be built on it. */
+function verifyTip({ objects, ref }: StoreParts, tip: string): void {
+  try {
+    objects.read("tree", objects.read("commit", tip).toString("latin1", 5, 45));
+  } catch (error) {
+    const why = error instanceof NotesError ? error.message : String(error);
+    throw new NotesError(
+      "STORAGE",
+      `The tip ${tip} of ${ref} can't be read: ${why} Restore the object from a clone, or move the branch back by its reflog.`,
+      { commit: tip },
+      error,
+    );
+  }
+}
+
+async function holds({ log }: StoreParts, to: OpenIntent["intent"]["to"], tip: OpenIntent["intent"]["to"]) {
+  try {
+    return await log.isAncestor(to, tip);
+  } catch (error) {
+    // Its pack never became durable.
+    if (error instanceof NotesError && error.code === "UNKNOWN_COMMIT") return false;
+    throw error;
+  }
+}
+
+/**
+ * Prepared files go. A file set aside goes when history holds its bytes; one that a person wrote, and that no
+ * intent names any more, stays where it is.
+ */
+function clearFolders({ gitdir, objects }: StoreParts, owing: boolean): void {
+  if (owing) return;
+  const prepared = join(gitdir, "notesd", "prepared");
+  for (const name of orAbsent(() => readdirSync(prepared)) ?? [])
+    orAbsent(() => unlinkSync(join(prepared, name)));
+  const aside = join(gitdir, "notesd", "aside");
+  for (const name of orAbsent(() => readdirSync(aside)) ?? []) {
+    const bytes = orAbsent(() => readFileSync(join(aside, name)));
+    if (bytes !== null && objects.has(blobId(bytes))) unlinkSync(join(aside, name));
+  }
+}
+
+/** What durable writes of intents and of the base table left half done, under their hidden names. */
+function clearTemporaryFiles(gitdir: string): void {
+  for (const [folder, pattern] of [
+    [join(gitdir, "notesd", "intents"), /^\.\d{12}\.json\.[0-9a-f]+\.tmp$/],
+    [join(gitdir, "notesd"), /^\.base(?:\.log)?\.[0-9a-f]+\.tmp$/],
+  ] as const) {
+    const names = orAbsent(() => readdirSync(folder)) ?? [];
+    for (const name of names.filter((one) => pattern.test(one)))
+      orAbsent(() => unlinkSync(join(folder, name)));
+  }
+}
+
+function clearTemporaryPacks(gitdir: string): void {
+  const folder = join(gitdir, "objects", "pack");
+  for (const name of orAbsent(() => readdirSync(folder)) ?? []) {
+    if (name.startsWith("tmp_notesd_")) orAbsent(() => unlinkSync(join(folder, name)));
+  }
+}

@@ -1,0 +1,289 @@
+/**
+ * Git's own locks (`index.lock`, `HEAD.lock`, `refs/heads/<b>.lock`), taken as Git takes them and given back.
+ * A lock is a hard link of a file in `<gitdir>/notesd/locks/`. While that file stands its inode can't be used
+ * again, so "the lock has this inode" proves, also after a crash, that the lock is ours. No other is ever removed.
+ */
+import { randomBytes } from "node:crypto";
+import {
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  promises,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { NotesError } from "../../domain/errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { linkInto, orAbsent, writeNewSync } from "../../lib/durable-file.ts";
+import { asStorageError } from "../storage-error.ts";
+
+/** The file in the Git directory that a lock guards: `index`, `HEAD`, `packed-refs`, `refs/heads/main`. */
+type LockName = string;
+
+/** Bytes waiting to become a guarded file; its link is the lock, its rename the publication. */
+export interface Prepared {
+  readonly name: LockName;
+  /** Absolute path of our file, the proof of ownership. */
+  readonly proof: string;
+}
+
+export interface HeldLocks {
+  /** @throws NotesError REPO_BUSY when somebody removed or replaced one of these locks */
+  check(): void;
+  /** Give a held lock other bytes, e.g. a Git index that had to be prepared again. Refs are synced. */
+  replace(name: LockName, bytes: Uint8Array): void;
+  /**
+   * Rename a lock over the file it guards, after proving once more that it is ours. The folder is not synced.
+   * @throws NotesError REPO_BUSY the lock is no longer ours; the guarded file is as it was
+   */
+  publish(name: LockName): void;
+  /** Remove what is still held and every proof. May be called twice; never throws for a lock that is gone. */
+  release(): void;
+}
+
+interface AcquireOptions {
+  /** Only for recovery: take over locks that a dead process of ours left. Needs the daemon lock. */
+  readonly takeOver?: boolean;
+  /** Instead of `lockWaitMs`. */
+  readonly waitMs?: number;
+}
+
+export interface GitLocks {
+  /**
+   * Write the bytes that a lock will carry; a ref's are synced. Nothing is locked yet.
+   * @param mode permission bits; give those of the guarded file
+   */
+  prepare(name: LockName, bytes: Uint8Array | string, mode?: number): Promise<Prepared>;
+  /** Drop prepared files that were never acquired. */
+  discard(prepared: readonly Prepared[]): void;
+  /**
+   * Take every lock or none, waiting with back-off and jitter while others hold one.
+   * @param prepared in the order index, HEAD, ref; discarded when this throws
+   * @throws NotesError REPO_BUSY (`state: "locked"`, `path`, `retry_after_ms`) after `lockWaitMs`
+   */
+  acquire(prepared: readonly Prepared[], options?: AcquireOptions): Promise<HeldLocks>;
+}
+
+interface GitLockSettings {
+  readonly gitdir: string;
+  readonly clock: Clock;
+  readonly lockWaitMs: number;
+  /** Called for each lock found that isn't ours. */
+  readonly onForeign?: () => void;
+  /** 0 ≤ n < 1, for jitter. */
+  readonly random?: () => number;
+}
+
+const FIRST_WAIT_MS = 1;
+const LONGEST_WAIT_MS = 50;
+
+export const locksFolder = (gitdir: string) => join(gitdir, "notesd", "locks");
+const lockPath = (gitdir: string, name: LockName) => join(gitdir, `${name}.lock`);
+
+function identity(path: string): string | null {
+  const stat = orAbsent(() => lstatSync(path, { bigint: true }));
+  return stat === null ? null : `${stat.dev}:${stat.ino}`;
+}
+
+/**
+ * Refs are synced before they are renamed into place. The index is not, as with Git: it can be made again from
+ * the tip, and it has 10 MB at 100,000 notes. Locks that guard without content have nothing to lose.
+ */
+const mustOutlivePower = (name: LockName, bytes: Uint8Array | string) => name !== "index" && bytes.length > 0;
+
+const unlinkIfThere = (path: string) => orAbsent(() => unlinkSync(path));
+
+/** Names of the locks standing in the Git directory that are provably ours, from this process or a dead one. */
+export function standingOwnLocks(gitdir: string): LockName[] {
+  const folder = locksFolder(gitdir);
+  const proofs = orAbsent(() => readdirSync(folder)) ?? [];
+  const owned = proofs.flatMap((proof) => {
+    const name = decodeURIComponent(proof.slice(0, proof.lastIndexOf("~")));
+    const mine = identity(join(folder, proof));
+    return mine !== null && mine === identity(lockPath(gitdir, name)) ? [name] : [];
+  });
+  return [...new Set(owned)].sort();
+}
+
+/**
+ * Remove the locks and prepared files that a dead process of ours left; foreign locks stay.
+ * Call it after intents were rolled forward, under the daemon lock.
+ * @returns names of the locks removed
+ */
+export function removeOwnLocks(gitdir: string): LockName[] {
+  const names = standingOwnLocks(gitdir);
+  for (const name of names) unlinkIfThere(lockPath(gitdir, name));
+  const folder = locksFolder(gitdir);
+  for (const proof of orAbsent(() => readdirSync(folder)) ?? []) unlinkIfThere(join(folder, proof));
+  return names;
+}
+
+function busy(name: LockName, why: string, retryAfterMs: number): NotesError {
+  return new NotesError("REPO_BUSY", `${name}.lock in the Git directory ${why}`, {
+    state: "locked",
+    path: `${name}.lock`,
+    retry_after_ms: retryAfterMs,
+  });
+}
+
+const lost = (name: LockName) => busy(name, "was taken from us; nothing was published, send it again", 100);
+
+/** Link our prepared file in as the lock. False: somebody holds it. */
+function take(gitdir: string, { name, proof }: Prepared, takeOver: boolean): boolean {
+  const path = lockPath(gitdir, name);
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    if (linkInto(proof, path)) return true;
+  } catch (error) {
+    // Git removes empty ref folders while we look: the next attempt makes it again.
+    if (orAbsent(() => lstatSync(dirname(path))) === null) return false;
+    throw error;
+  }
+  if (!takeOver || !standingOwnLocks(gitdir).includes(name)) return false;
+  const bridge = `${proof}.take`;
+  linkSync(proof, bridge);
+  renameSync(bridge, path);
+  return true;
+}
+
+function hold(gitdir: string, prepared: readonly Prepared[]): HeldLocks {
+  const held = new Map(prepared.map((one) => [one.name, { ...one, id: identity(one.proof) }]));
+  const proofs = prepared.map((one) => one.proof);
+  const mine = (name: LockName) => {
+    const lock = held.get(name);
+    if (lock === undefined) throw new Error(`${name} is not locked`);
+    if (lock.id === null || identity(lockPath(gitdir, name)) !== lock.id) throw lost(name);
+    return lock;
+  };
+  return {
+    check() {
+      for (const name of held.keys()) mine(name);
+    },
+    replace(name, bytes) {
+      const old = mine(name);
+      const proof = proofName(gitdir, name);
+      const mode = lstatSync(old.proof).mode & 0o777;
+      if (mustOutlivePower(name, bytes)) writeNewSync(proof, bytes, { mode });
+      else writeFileSync(proof, bytes, { mode, flag: "wx" });
+      proofs.push(proof);
+      const bridge = `${proof}.take`;
+      linkSync(proof, bridge);
+      renameSync(bridge, lockPath(gitdir, name));
+      held.set(name, { name, proof, id: identity(proof) });
+    },
+    publish(name) {
+      mine(name);
+      renameSync(lockPath(gitdir, name), join(gitdir, name));
+      held.delete(name);
+    },
+    release() {
+      for (const { name, id } of [...held.values()].reverse()) {
+        const path = lockPath(gitdir, name);
+        if (id !== null && identity(path) === id) unlinkIfThere(path);
+      }
+      held.clear();
+      for (const proof of proofs.splice(0)) unlinkIfThere(proof);
+    },
+  };
+}
+
+/** A clock's timers don't keep the process alive, and a command may have nothing else to wait for. */
+async function waitFor(clock: Clock, ms: number): Promise<void> {
+  const alive = setInterval(() => {}, 2 ** 30);
+  try {
+    await new Promise<void>((resolve) => clock.after(ms, resolve));
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+const proofName = (gitdir: string, name: LockName) =>
+  join(locksFolder(gitdir), `${encodeURIComponent(name)}~${randomBytes(6).toString("hex")}`);
+
+/** Prepare several or none: when one can't be written, those that were are dropped. @throws NotesError STORAGE */
+export async function prepareAll(
+  locks: Pick<GitLocks, "prepare" | "discard">,
+  wanted: readonly Parameters<GitLocks["prepare"]>[],
+): Promise<Prepared[]> {
+  const outcomes = await Promise.allSettled(wanted.map((one) => locks.prepare(...one)));
+  const prepared = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failed = outcomes.find((outcome) => outcome.status === "rejected");
+  if (failed === undefined) return prepared;
+  locks.discard(prepared);
+  throw failed.reason;
+}
+
+/** Locks of one repository. `<gitdir>/notesd/locks/` is made when missing. */
+export function gitLocks(settings: GitLockSettings): GitLocks {
+  const { gitdir, clock, lockWaitMs } = settings;
+  const random = settings.random ?? Math.random;
+  mkdirSync(locksFolder(gitdir), { recursive: true });
+
+  const discard = (prepared: readonly Prepared[]) => {
+    for (const { proof } of prepared) unlinkIfThere(proof);
+  };
+
+  /** All of them, or the name that somebody else holds and none. */
+  const attempt = (prepared: readonly Prepared[], takeOver: boolean): LockName | null => {
+    const taken: Prepared[] = [];
+    const giveBack = () => {
+      for (const one of taken.reverse()) unlinkIfThere(lockPath(gitdir, one.name));
+    };
+    try {
+      for (const one of prepared) {
+        if (!take(gitdir, one, takeOver)) {
+          giveBack();
+          return one.name;
+        }
+        taken.push(one);
+      }
+      return null;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  };
+
+  return {
+    async prepare(name, bytes, mode = 0o644) {
+      const proof = proofName(gitdir, name);
+      try {
+        const handle = await promises.open(proof, "wx", mode);
+        try {
+          await handle.writeFile(bytes);
+          if (mustOutlivePower(name, bytes)) await handle.datasync();
+        } finally {
+          await handle.close();
+        }
+      } catch (error) {
+        unlinkIfThere(proof);
+        throw asStorageError(error, `preparing ${name}`);
+      }
+      return { name, proof };
+    },
+    discard,
+    async acquire(prepared, options = {}) {
+      const atMostMs = options.waitMs ?? lockWaitMs;
+      const deadlineMs = clock.now() + atMostMs;
+      try {
+        for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+          const taken = attempt(prepared, options.takeOver === true);
+          if (taken === null) return hold(gitdir, prepared);
+          settings.onForeign?.();
+          if (clock.now() >= deadlineMs) {
+            const why = `is held by another Git command for ${atMostMs} ms; try again when it is done, and if no Git is running, remove that file`;
+            throw busy(taken, why, Math.max(atMostMs, 1_000));
+          }
+          const pauseMs = waitMs / 2 + random() * waitMs;
+          await waitFor(clock, pauseMs);
+        }
+      } catch (error) {
+        discard(prepared);
+        throw asStorageError(error, "locking the repository");
+      }
+    },
+  };
+}
