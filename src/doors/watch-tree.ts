@@ -126,10 +126,17 @@ export async function watchTree(
     });
     tree.add(root);
   });
-  await Promise.all(starting);
-  ready = true;
-  starting.length = 0;
-  await refresh();
+  try {
+    await Promise.all(starting);
+    ready = true;
+    starting.length = 0;
+    await refresh();
+  } catch (error) {
+    // Its watches would keep the process alive.
+    closed = true;
+    await tree.close();
+    throw error;
+  }
   return {
     refresh,
     async close() {

@@ -18,6 +18,9 @@ export interface FolderWatcher {
   close(): Promise<void>;
 }
 
+/** No folder any more, or one that we may not look into. */
+const GONE_OR_CLOSED = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM"]);
+
 /**
  * What tells one folder from another that lies at its path later: inode numbers are used again at once, so the
  * time of birth belongs to it (where the file system has none, the time of the last change stands in).
@@ -28,18 +31,18 @@ export async function folderIdentity(folder: string): Promise<string | null> {
     const stats = await lstat(folder, { bigint: true });
     return stats.isDirectory() ? `${stats.ino}:${stats.birthtimeNs}` : null;
   } catch (error) {
-    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return null;
+    if (GONE_OR_CLOSED.has(errnoOf(error) ?? "")) return null;
     throw error;
   }
 }
 
-/** Names of the folders that lie in one; none when it is gone. */
+/** Names of the folders that lie in one; none when it is gone or may not be read, which its watch tells. */
 export async function childFolders(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return [];
+    if (GONE_OR_CLOSED.has(errnoOf(error) ?? "")) return [];
     throw error;
   }
 }

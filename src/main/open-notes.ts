@@ -8,13 +8,13 @@ import { join } from "node:path";
 import type { Author } from "../domain/event.ts";
 import { NOTE_TYPES } from "../domain/note.ts";
 import { isNotePath } from "../domain/note-path.ts";
-import { startDisk } from "../doors/disk.ts";
+import { type DiskDeps, type DiskDoor, startDisk } from "../doors/disk.ts";
 import { createNoteIndex, restoreNoteIndex } from "../index/create.ts";
 import type { Clock } from "../lib/clock.ts";
 import { orAbsent } from "../lib/durable-file.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import type { Notebook } from "../notebook/notebook.ts";
-import { openNotebook } from "../notebook/open.ts";
+import { type OpenedNotebook, openNotebook } from "../notebook/open.ts";
 import { allRoots } from "./attributes.ts";
 import { openStore, proofKey } from "./open-store.ts";
 import type { Resolved } from "./resolve.ts";
@@ -87,7 +87,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
     randomBytes,
     warn: (message, fields) => log.warn(message, fields),
   });
-  const disk = await startDisk({
+  const disk = await watchDisk(opened, {
     root: place.root,
     gitDir: place.gitDir,
     // A linked working tree is refused by preflight.
@@ -97,8 +97,6 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
     ...opened.disk,
     failed: (error) => log.warn("watching files", errorFields(error)),
   });
-  opened.setWatching(() => disk.status());
-  await opened.disk.scanAll("start");
   return {
     notebook: opened.notebook,
     levelForCommit: opened.disk.levelForCommit,
@@ -107,6 +105,22 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       await opened.notebook.close();
     },
   };
+}
+
+/** Watch the files and look at all of them once. What fails closes what was opened, or the process would stay. */
+async function watchDisk(opened: OpenedNotebook, deps: DiskDeps): Promise<DiskDoor> {
+  let disk: DiskDoor | null = null;
+  try {
+    disk = await startDisk(deps);
+    const { status } = disk;
+    opened.setWatching(status);
+    await opened.disk.scanAll("start");
+    return disk;
+  } catch (error) {
+    await disk?.close();
+    await opened.notebook.close();
+    throw error;
+  }
 }
 
 function typesOf(more: Readonly<Record<string, { readonly priority?: number | undefined }>>) {
