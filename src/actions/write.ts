@@ -81,6 +81,7 @@ export const UpdateOutput = z.strictObject({
   ...ReplayFields,
 });
 
+/** Answer of an update, append or edit. */
 export function updateAnswer(outcome: WriteOutcome): z.input<typeof UpdateOutput> {
   if (outcome.replayed) return replayOf(outcome);
   return {

@@ -70,6 +70,7 @@ function foreignLine(bytes: Uint8Array): number {
   return line;
 }
 
+/** The bytes of a note's text: UTF-8, a byte order mark kept. */
 export function encodeNote(text: string): Uint8Array {
   return Buffer.from(text, "utf8");
 }

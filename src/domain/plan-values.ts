@@ -16,6 +16,7 @@ const HOUR_MS = 3_600_000;
 /** The end of the year 9999: what ISO 8601 writes with four digits. */
 const LAST_MS = 253_402_300_799_999;
 
+/** INVALID_PARAMS that names one parameter: what is wrong with it, and what to send instead. */
 export function refuseParam(path: string, message: string, advice: string): NotesError {
   return new NotesError("INVALID_PARAMS", `${path} ${message}. ${advice}`, { issues: [{ path, message }] });
 }

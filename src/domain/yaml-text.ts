@@ -42,6 +42,7 @@ export function valueText(value: Value, quotes: Quotes = "plain", inFlow = false
   return `{${pairs.join(", ")}}`;
 }
 
+/** Tell a list from every other value. */
 export function isList(value: Value | undefined): value is readonly Value[] {
   return Array.isArray(value);
 }

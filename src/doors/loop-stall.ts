@@ -9,6 +9,7 @@ export interface StallMeter {
 
 const RESOLUTION_MS = 20;
 
+/** Measure from now on. @cost one timer every 20 ms */
 export function loopStall(): StallMeter {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();

@@ -27,6 +27,7 @@ export interface LiveNote {
 
 const NO_EXTRA: Readonly<Record<string, unknown>> = Object.freeze({});
 
+/** Complete what a file says by what history proves: a note as callers see it. */
 export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): LiveNote {
   const { said } = parsed;
   const first = graph.at(entry.first);

@@ -3,6 +3,7 @@
 /** `T` is never an array itself. */
 export type OneOrMany<T> = T | T[];
 
+/** Add an item to the list of a key. */
 export function pushTo<K, T extends object>(map: Map<K, OneOrMany<T>>, key: K, item: T): void {
   const held = map.get(key);
   if (held === undefined) map.set(key, item);

@@ -28,6 +28,7 @@ export interface Parts {
   head: number;
 }
 
+/** Parts that stand before the first commit. */
 export function emptyParts(): Parts {
   const graph = new CommitGraph();
   return {

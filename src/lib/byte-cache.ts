@@ -11,6 +11,7 @@ export interface ByteCache<K, V> {
   readonly bytes: number;
 }
 
+/** Make an empty cache. @param maxBytes what all its values together may cost to hold */
 export function byteCache<K, V>(maxBytes: number): ByteCache<K, V> {
   const held = new Map<K, { readonly value: V; readonly bytes: number }>();
   let total = 0;

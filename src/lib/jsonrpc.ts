@@ -109,6 +109,7 @@ export function resultReply(id: RequestId, result: unknown): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${JSON.stringify(result ?? null)}}`;
 }
 
+/** The text of an answer that is an error. */
 export function errorReply(id: RequestId, error: RpcError): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error });
 }

@@ -26,6 +26,7 @@ const QUIET_MS = 5_000;
 /** And never more often than this. */
 const AT_MOST_EVERY_MS = 60_000;
 
+/** Keep derived files. Nothing is written before the first `touched`. */
 export function createHousekeeping(files: readonly DerivedFile[], clock: Clock, warn: Warn): Housekeeping {
   let stale = false;
   let writtenMs = Number.NEGATIVE_INFINITY;

@@ -32,6 +32,7 @@ export interface Reads {
   blobText(id: BlobId): Promise<string>;
 }
 
+/** Make the reads of one notebook. */
 export function createReads(deps: ReadsDeps): Reads {
   const { index, reconciler } = deps;
 

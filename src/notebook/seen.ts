@@ -50,6 +50,7 @@ interface SeenOptions {
   readonly warn: Warn;
 }
 
+/** Read who was here. A file that can't be read is told of and counts as none. */
 export function openSeen({ file, clock, warn }: SeenOptions): Seen {
   const visits = new Map<string, Visit>(Object.entries(read(file, warn)));
   let cancel: (() => void) | null = null;

@@ -4,6 +4,7 @@ import { ProcessError } from "../../domain/process-error.ts";
 import type { CliHost } from "./host.ts";
 import { flagsOf, type Options, withArgument, withRepository } from "./shared-options.ts";
 
+/** Add `config get` and `config set`. */
 export function addConfigCommands(program: Command, host: CliHost): void {
   const config = program.command("config").summary("settings");
   withRepository(config.command("get"))

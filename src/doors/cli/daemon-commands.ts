@@ -15,6 +15,7 @@ export interface Outcome {
   code: number;
 }
 
+/** Add the commands about the process. @param outcome receives the exit codes that they decide themselves */
 export function addDaemonCommands(program: Command, host: CliHost, outcome: Outcome): void {
   const { io } = host;
   const json = (value: unknown) => io.out(`${JSON.stringify(value)}\n`);

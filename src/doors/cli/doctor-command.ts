@@ -7,6 +7,7 @@ import { plain, styled } from "./text-table.ts";
 
 const SHOWN = { ok: "green", note: "yellow", bad: "red" } as const;
 
+/** Add `doctor`. */
 export function addDoctorCommand(program: Command, host: CliHost, outcome: Outcome): void {
   withRepository(program.command("doctor"))
     .summary("look for what keeps things from working")

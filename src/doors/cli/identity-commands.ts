@@ -5,6 +5,7 @@ import type { CliHost } from "./host.ts";
 import { flagsOf, type Options, withArgument, withRepository } from "./shared-options.ts";
 import { minute, table } from "./text-table.ts";
 
+/** Add `agent` and `person` with their own commands. */
 export function addIdentityCommands(program: Command, host: CliHost): void {
   const { io } = host;
   const identities = async (options: Options) => host.identities(await host.locate(flagsOf(options)));

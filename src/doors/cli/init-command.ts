@@ -5,6 +5,7 @@ import type { Options } from "./shared-options.ts";
 import { collect, flagsOf, withRepository } from "./shared-options.ts";
 import { styled } from "./text-table.ts";
 
+/** Add `init`. */
 export function addInitCommand(program: Command, host: CliHost): void {
   program
     .command("init")
@@ -47,6 +48,7 @@ export function addInitCommand(program: Command, host: CliHost): void {
     });
 }
 
+/** Add `deinit`. */
 export function addDeinitCommand(program: Command, host: CliHost): void {
   withRepository(program.command("deinit"))
     .summary("make it a plain repository again")

@@ -11,6 +11,7 @@ import { flagsOf, type Options, withDaemon } from "./shared-options.ts";
 import { changeLine, show } from "./show.ts";
 import { withClient } from "./with-client.ts";
 
+/** Add `log`, `watch`, `commit` and `call`. */
 export function addNoteCommands(program: Command, registry: Registry, host: CliHost): void {
   addLog(program, registry, host);
   addWatch(program, registry, host);

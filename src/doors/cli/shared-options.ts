@@ -11,12 +11,14 @@ const CONFIG = "settings file (default: notes.config.json in the current folder)
 /** What commander leaves in its options, whatever the command. */
 export type Options = Readonly<Record<string, unknown>>;
 
+/** Read an option's number. @throws InvalidArgumentError */
 export function number(text: string): number {
   const value = Number(text);
   if (text.trim() === "" || !Number.isFinite(value)) throw new InvalidArgumentError("A number is expected.");
   return value;
 }
 
+/** Read an option's port, 0 to 65535. @throws InvalidArgumentError */
 export function port(text: string): number {
   const value = number(text);
   if (!Number.isInteger(value) || value < 0 || value > 65_535) {

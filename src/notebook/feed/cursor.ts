@@ -21,6 +21,7 @@ export interface Cursor {
   readonly skip: number;
 }
 
+/** Write a cursor as the text that a client gets. */
 export function formatCursor(cursor: Cursor): string {
   const squashed = cursor.squashedFrom === undefined ? "" : `${cursor.squashedFrom ?? NONE}..`;
   const visit = cursor.n === null ? "" : `@${cursor.n}`;

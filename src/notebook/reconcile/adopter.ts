@@ -40,6 +40,7 @@ const MAX_WITHOUT = 4;
 /** Texts of one job that are held in memory; edits over it go into the next commit. */
 const MAX_BYTES = 64 << 20;
 
+/** Make the adopter of one reconciler. @param settling the edits that wait, which it forgets as they are committed */
 export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter {
   const { store } = deps;
   const pending = new Set<RepoPath>();

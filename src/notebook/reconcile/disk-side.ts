@@ -22,6 +22,7 @@ export interface DiskSide extends Pick<Reconciler, "hint" | "scanAll"> {
   noteCount(): number;
 }
 
+/** Put together what the disk door and Git's hooks may ask. */
 export function createDiskSide(parts: {
   readonly store: NoteStore;
   readonly index: NoteIndex;

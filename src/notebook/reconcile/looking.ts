@@ -37,6 +37,7 @@ interface Looking {
   readonly reports: ReadonlyMap<RepoPath, string>;
 }
 
+/** Make the looker of one reconciler. Nothing is looked at yet. */
 export function createLooking(options: {
   readonly store: NoteStore;
   readonly settling: Settling;

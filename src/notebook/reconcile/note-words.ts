@@ -5,6 +5,7 @@ import { readNoteFile } from "../../domain/note-file.ts";
 import { stemOf } from "../../lib/slash-path.ts";
 import type { NoteWords } from "./reconciler.ts";
 
+/** Answer for one set of note types. */
 export function noteWords(types: ReadonlySet<string>): NoteWords {
   return {
     describe(path, bytes) {

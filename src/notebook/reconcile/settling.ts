@@ -66,6 +66,7 @@ export interface Group {
   readonly atOnceMs: number;
 }
 
+/** Begin with no edit waiting. */
 export function createSettling(times: SettleTimes): Settling {
   const edits = new Map<RepoPath, Edit>();
 

@@ -26,6 +26,7 @@ export interface Follower {
 const committed = (outcome: DraftOutcome): CommitEvents[] =>
   outcome.kind === "committed" ? [outcome.events] : [];
 
+/** Make the follower of one index. @param onMove hears each move after it was folded, in order */
 export function createFollower(store: NoteStore, index: NoteIndex, told: Told): Follower {
   const readBlob = (id: Parameters<NoteStore["readBlob"]>[0]) => store.readBlob(id);
 

@@ -55,6 +55,7 @@ interface Ahead {
   readonly added: Map<string, number>;
 }
 
+/** Make the planner of one group; the next group needs another. */
 export function createGroupPlanner(deps: PlanningDeps): GroupPlanner {
   const ahead: Ahead = { notes: new Map(), added: new Map() };
   return { plan: (request, caller, key) => planWrite(deps, ahead, request, caller, key) };

@@ -63,6 +63,7 @@ export interface Writer {
   drain(): Promise<void>;
 }
 
+/** Make the one writer of a notebook. */
 export function createWriter(deps: WriterDeps): Writer {
   const { store, index, follower, clock } = deps;
   const inFlight = new Map<string, { readonly hash: string; readonly outcome: Promise<WriteOutcome> }>();

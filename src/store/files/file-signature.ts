@@ -16,6 +16,7 @@ export interface FileSignature {
   readonly ctimeNs: string;
 }
 
+/** Take a file's signature from what was seen of it. */
 export function signatureOf(stat: BigIntStats): FileSignature {
   return {
     ino: String(stat.ino),

@@ -39,6 +39,7 @@ export function emptyIndex(): Buffer {
   return withChecksum([header]);
 }
 
+/** Put parts together and end them with their SHA-1, as Git ends an index. */
 export function withChecksum(parts: readonly Uint8Array[]): Buffer {
   const whole = Buffer.concat([...parts, Buffer.alloc(CHECKSUM_BYTES)]);
   hash("sha1", whole.subarray(0, -CHECKSUM_BYTES), "buffer").copy(whole, whole.length - CHECKSUM_BYTES);
@@ -105,6 +106,7 @@ export function nameStart(bytes: Buffer, entry: number): number {
 /** Entries end in 1 to 8 zero bytes, to a multiple of 8. */
 const entryLength = (unpadded: number) => (unpadded + 8) & ~7;
 
+/** One extension as it lies in the file: signature, length, content. */
 export function extensionBytes({ signature, content }: Extension): Buffer {
   const header = Buffer.alloc(8);
   header.write(signature, "latin1");

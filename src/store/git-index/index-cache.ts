@@ -9,6 +9,7 @@ interface Known {
   readonly open: () => GitIndex;
 }
 
+/** Open an empty cache of one repository's index. */
 export function openIndexCache(gitdir: string): IndexCache {
   let known: Known | null = null;
   const keep = (signature: string, open: () => GitIndex) => {

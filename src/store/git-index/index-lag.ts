@@ -25,8 +25,7 @@ interface Recent {
 }
 
 export interface IndexLag {
-  /** A chain was published with HEAD at our branch. */
-  /** @param signature the index file as it was left */
+  /** A chain was published with HEAD at our branch. @param signature the index file as it was left */
   published(chain: Chain, signature: string): void;
   /** The paths that lag. Waits for nothing, not for a commit of ours either. */
   look(): Promise<readonly RepoPath[]>;
@@ -38,6 +37,7 @@ export interface IndexLag {
   level(): Promise<readonly RepoPath[]>;
 }
 
+/** Watch over the entries of the publications of this process. */
 export function openIndexLag(parts: StoreParts): IndexLag {
   const { gitdir, ref, clock, log, workTree, locks } = parts;
   const recent = new Map<RepoPath, Recent>();

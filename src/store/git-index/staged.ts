@@ -16,6 +16,7 @@ interface Staged {
   follow(chain: Chain, published: PublishedGroup): void;
 }
 
+/** Open the finder of one repository. Nothing is read yet. */
 export function openStaged(parts: StoreParts): Staged {
   const { gitdir, ref, table, log, notes } = parts;
   let at = "";
