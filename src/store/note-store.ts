@@ -46,6 +46,8 @@ export type DraftOutcome =
     }
   /** A path did not hold `expected`; nothing of this draft was written. */
   | { readonly kind: "conflict"; readonly path: RepoPath; readonly current: BlobId | null }
+  /** What lies at the path, or where its folder must be, is nobody's to replace; nothing of this draft was written. */
+  | { readonly kind: "blocked"; readonly path: RepoPath; readonly why: string }
   /** Working files hold a person's unsettled edits; nothing of this draft was written. Adopt, then retry. */
   | { readonly kind: "dirty"; readonly paths: readonly RepoPath[] };
 

@@ -144,10 +144,10 @@ export function noteStoreContract(name: string, open: () => Promise<StoreUnderTe
       expect(under.text("notes/a.md")).toBe("three\n");
     });
 
-    test("a folder in the way of a file, or a file in the way of a folder, is a conflict", async () => {
+    test("a folder in the way of a file, or a file in the way of a folder, blocks the path", async () => {
       await put("notes/a.md", "one\n");
       const { outcomes } = await store.commit([draft("notes/a.md/b.md", "x\n"), draft("notes", "x\n")]);
-      expect(outcomes.map((o) => o.kind)).toEqual(["conflict", "conflict"]);
+      expect(outcomes.map((o) => o.kind)).toEqual(["blocked", "blocked"]);
       expect(under.text("notes/a.md")).toBe("one\n");
     });
 

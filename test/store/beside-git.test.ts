@@ -466,7 +466,7 @@ describe("a file that can't be placed", () => {
     mkdirSync(outside, { recursive: true });
     symlinkSync(outside, join(on.repo.root, "notes"));
     const { outcomes } = await on.store.commit([draft("notes/a.md", "a\n")]);
-    expect(outcomes).toEqual([{ kind: "dirty", paths: ["notes/a.md"] }]);
+    expect(outcomes).toEqual([{ kind: "blocked", path: "notes/a.md", why: "lies behind a symbolic link" }]);
     expect(readdirSync(outside)).toEqual([]);
     rmSync(outside, { recursive: true });
   });

@@ -149,9 +149,11 @@ export function createWriter(deps: WriterDeps): Writer {
     planned.forEach(({ entry, planned: { answer } }, i) => {
       const outcome = outcomes[i];
       if (outcome?.kind === "committed") entry.resolve(answer(outcome.events));
-      else if (outcome === undefined || ++entry.attempts > MAX_ATTEMPTS) entry.reject(lostRaces());
+      else if (outcome === undefined || ++entry.attempts > MAX_ATTEMPTS)
+        entry.reject(outcome?.kind === "blocked" ? inTheWay(outcome) : lostRaces());
       else if (outcome.kind === "conflict") again.push(entry);
-      else settleThenRetry(entry, outcome.paths);
+      // What is in the way may be gone in a moment: some editors hold a second link while they save.
+      else settleThenRetry(entry, outcome.kind === "blocked" ? [outcome.path] : outcome.paths);
     });
     queue.putBack(again);
   }
@@ -208,6 +210,13 @@ const mismatch = () =>
   new NotesError(
     "IDEMPOTENCY_MISMATCH",
     "This idempotency_key was used for a request with other parameters. Send the same parameters again, or take a new key.",
+  );
+
+const inTheWay = ({ path, why }: { readonly path: RepoPath; readonly why: string }) =>
+  new NotesError(
+    "CONFLICT",
+    `${path} can't be written: it ${why}. Nothing was written; move what is in the way, or choose another folder.`,
+    { reason: "path_taken", path },
   );
 
 const lostRaces = () =>

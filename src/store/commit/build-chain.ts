@@ -111,7 +111,11 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
       } catch (error) {
         // A folder stands at the path, or a file in its way.
         if (error instanceof NotesError && error.code === "CONFLICT")
-          return { kind: "conflict", path, current: null };
+          return {
+            kind: "blocked",
+            path,
+            why: "lies where the branch has a file, a link or a submodule in place of a folder, or a folder in place of the file",
+          };
         throw error;
       }
     }
@@ -141,6 +145,10 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
       const believed = before?.held === true ? before.after : ground.believed(path);
       return disk !== (onDisk === undefined ? believed : onDisk);
     });
+    for (const { path } of origin === "door" ? dirty : []) {
+      const seen = looks.get(path);
+      if (seen?.kind === "unfit") return { kind: "blocked", path, why: seen.reason };
+    }
     return dirty.length > 0 ? { kind: "dirty", paths: dirty.map((f) => f.path) } : null;
   }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { committed, draft } from "../../support/drafts.ts";
@@ -33,5 +33,22 @@ test("a folder where a note's file was is a note removed, and what lies in it ca
   committed((await on.store.commit([both])).outcomes[0]);
   expect(on.repo.git("ls-tree", "-r", "--name-only", "main")).toBe("notes/a.md/in.md");
   expect(on.repo.git("status", "--porcelain")).toBe("");
+  await on.store.close();
+});
+
+test("a path that the branch or the disk has no place for is named with why, and others are committed", async () => {
+  const on = await storeOnGit();
+  committed((await on.store.commit([draft("notes/a.md", "a\n")])).outcomes[0]);
+  symlinkSync("elsewhere", join(on.repo.root, "notes/l.md"));
+  const { outcomes } = await on.store.commit([
+    draft("notes/a.md/in.md", "in\n"),
+    draft("notes/l.md", "l\n"),
+    draft("notes/b.md", "b\n"),
+  ]);
+  expect(outcomes.slice(0, 2)).toMatchObject([
+    { kind: "blocked", path: "notes/a.md/in.md", why: expect.stringContaining("in place of a folder") },
+    { kind: "blocked", path: "notes/l.md", why: "is a symbolic link" },
+  ]);
+  committed(outcomes[2]);
   await on.store.close();
 });

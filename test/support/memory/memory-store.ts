@@ -132,7 +132,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   function conflictOf(tree: string, files: readonly FileWish[]): DraftOutcome | null {
     for (const { path, expected } of files) {
       const current = objects.lookUp(tree, path);
-      if (current !== expected) return { kind: "conflict", path, current: current ?? null };
+      if (current === undefined) return { kind: "blocked", path, why: "lies where no file can" };
+      if (current !== expected) return { kind: "conflict", path, current };
     }
     return null;
   }
