@@ -1,6 +1,6 @@
 /** The picture in the README, held: who may import whom, where outside packages live, how long a file may be. */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, normalize, relative } from "node:path";
+import { basename, dirname, join, normalize, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
@@ -72,6 +72,21 @@ test("no text holds a complete destructive command", () => {
   });
   expect(texts.length).toBeGreaterThan(1000);
   expect(texts.filter((text) => DESTRUCTIVE.test(text))).toEqual([]);
+});
+
+test("no folder holds more files than one looks through, and a file of src has its test where it lies", () => {
+  const counts = new Map<string, number>();
+  for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  expect([...counts].filter(([, count]) => count > 40)).toEqual([]);
+  const tests = readdirSync(join(SRC, "../test"), { recursive: true, encoding: "utf8" });
+  const lies = new Map<string, string[]>();
+  for (const file of files) lies.set(basename(file), [...(lies.get(basename(file)) ?? []), dirname(file)]);
+  const astray = tests.filter((path) => {
+    const name = /^(?!model\/|e2e\/).*?([^/]+?)(?:\.slow)?\.test\.ts$/.exec(path)?.[1];
+    const folders = lies.get(`${name}.ts`);
+    return folders !== undefined && !folders.includes(dirname(path));
+  });
+  expect(astray).toEqual([]);
 });
 
 test("no file is over 300 lines and no folder is called utils", () => {
