@@ -133,11 +133,15 @@ export const YAML_OPTIONS = {
   logLevel: "silent",
 } as const;
 
+const tooDeep = (line: number) => new Unreadable(`front matter nested deeper than ${DEPTH_MAX}`, line);
+
 function parseYaml(lines: string): ReadonlyMap<string, Value> | null {
   const lineCounter = new LineCounter();
   const document = parseDocument(lines, { ...YAML_OPTIONS, lineCounter });
   const lineAt = (offset: number) => lineCounter.linePos(offset).line + 1;
   const [error] = document.errors;
+  // Where the parser runs out of stack depends on who called it; what the file is told must not.
+  if (error !== undefined && /call stack/i.test(error.message)) throw tooDeep(2);
   if (error !== undefined) {
     if (!KEY_LINE.test(lines)) return null;
     throw new Unreadable(`not YAML: ${error.message.split("\n", 1)[0]}`, lineAt(error.pos[0]));
@@ -159,7 +163,7 @@ class Reader {
   }
 
   #collect(node: unknown, depth: number): void {
-    if (depth > DEPTH_MAX) throw new Unreadable(`front matter nested deeper than ${DEPTH_MAX}`, 2);
+    if (depth > DEPTH_MAX) throw tooDeep(2);
     if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined) {
       this.anchors.set(node.anchor, node);
     }
@@ -182,7 +186,7 @@ function readMap(node: { items: Pair[] }, reader: Reader, depth: number): Map<st
 }
 
 function readNode(node: unknown, reader: Reader, depth: number, line: number): Value {
-  if (depth > DEPTH_MAX) throw new Unreadable(`front matter nested deeper than ${DEPTH_MAX}`, line);
+  if (depth > DEPTH_MAX) throw tooDeep(line);
   if (++reader.nodes > NODES_MAX) throw new Unreadable("front matter with too many values", line);
   if (node === null || node === undefined) return null;
   if (isAlias(node)) {

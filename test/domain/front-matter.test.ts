@@ -150,3 +150,17 @@ test("hostile blocks end quickly, read or refused", () => {
   expect(() => data("a: &a [*a]")).toThrow(Unreadable);
   expect(data("a: &a x\nb: *a")).toEqual({ a: "x", b: "x" });
 });
+
+test.each([100, 1_000, 5_000, 15_000])(
+  "%i levels of flow are too deep, whatever the parser has for it",
+  (levels) => {
+    for (const [open, close] of [
+      ["[", "]"],
+      ["{a: ", "}"],
+    ] as const) {
+      const depth = Math.min(levels, Math.floor(30_000 / (open.length + close.length)));
+      const text = `---\nx: ${open.repeat(depth)}${close.repeat(depth)}\n---\n`;
+      expect(() => readFrontMatter(text)).toThrow("front matter nested deeper than 64");
+    }
+  },
+);
