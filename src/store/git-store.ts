@@ -30,6 +30,7 @@ import type { Draft, DraftOutcome, NoteStore, Publication } from "./note-store.t
 import { gitObjects } from "./objects/objects.ts";
 import { openUpkeep } from "./objects/upkeep.ts";
 import { type RecoveryReport, recover } from "./recovery/recovery.ts";
+import { openBranchTip } from "./refs/branch-tip.ts";
 import { watchForeignActivity } from "./refs/foreign-activity.ts";
 import { gitLocks } from "./refs/git-lock.ts";
 import { readRef } from "./refs/refs.ts";
@@ -129,7 +130,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     branch: options.branch,
     workTree,
     recovery,
-    tip: async () => readRef(gitdir, ref),
+    tip: async () => parts.branch.now(),
     state: async () => parts.state(),
     commit,
     readBlob: async (id) => objects.read("blob", id),
@@ -205,6 +206,7 @@ function openParts(options: GitStoreOptions, alone: Alone, fileModes: boolean): 
     root,
     gitdir,
     ref,
+    branch: openBranchTip(gitdir, ref, table.paths),
     notes,
     proofKey,
     fileModes,

@@ -1,4 +1,5 @@
 /** The pieces that a store on disk is made of, opened once by `git-store.ts` and handed to each of its steps. */
+
 import type { Clock } from "../lib/clock.ts";
 import type { Intents } from "./commit/intents.ts";
 import type { Step } from "./commit/publication.ts";
@@ -8,6 +9,7 @@ import type { GitIndex } from "./git-index/git-index.ts";
 import type { GitLog } from "./history/git-log.ts";
 import type { RepoState } from "./note-store.ts";
 import type { GitObjects } from "./objects/objects.ts";
+import type { BranchTip } from "./refs/branch-tip.ts";
 import type { ForeignActivity } from "./refs/foreign-activity.ts";
 import type { GitLocks } from "./refs/git-lock.ts";
 import type { PathFilter } from "./trees/tree-diff.ts";
@@ -18,6 +20,7 @@ export interface StoreParts {
   readonly gitdir: string;
   /** Full name, `refs/heads/…`. */
   readonly ref: string;
+  readonly branch: BranchTip;
   readonly notes: PathFilter;
   readonly proofKey: Uint8Array;
   /** `core.fileMode`: Git looks at whether files are executable. */

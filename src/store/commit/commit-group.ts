@@ -95,7 +95,7 @@ async function once(
   const state = parts.state();
   refuseBusy(state);
   const elsewhere = state.state === "elsewhere";
-  const base = readRef(parts.gitdir, parts.ref);
+  const base = parts.branch.toBuildOn();
   const chain = buildChain(drafts, {
     base,
     tree: base === null ? null : (await parts.log.header(base)).tree,

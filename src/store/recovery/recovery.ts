@@ -13,7 +13,6 @@ import { syncFiles } from "../commit/settle.ts";
 import { blobId } from "../objects/object-id.ts";
 import { keptPacks, releasePack } from "../objects/pack-writer.ts";
 import { removeOwnLocks } from "../refs/git-lock.ts";
-import { readRef } from "../refs/refs.ts";
 import { asStorageError, withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
 import { carryOut, type Refused } from "./carry-out.ts";
@@ -36,11 +35,11 @@ export interface RecoveryReport {
 /**
  * Bring the repository to the state that the last publication promised. Safe to repeat.
  *
- * @throws NotesError STORAGE the branch is malformed or its tip can't be read; nothing was removed then
+ * @throws NotesError STORAGE the branch is malformed, gone, or its tip can't be read; nothing was removed then
  */
 export async function recover(parts: StoreParts): Promise<RecoveryReport> {
   const { root, gitdir, intents, table } = parts;
-  const tip = readRef(gitdir, parts.ref);
+  const tip = parts.branch.toBuildOn();
   if (tip !== null) verifyTip(parts, tip);
   const published: OpenIntent[] = [];
   for (const open of intents.list()) {
