@@ -14,7 +14,9 @@ beforeEach(() => {
 });
 afterEach(async () => {
   const file = join(repo, ".git/notesd/daemon.json");
-  if (existsSync(file)) await run("stop", "--repo", repo);
+  // From inside, where the settings file that a test left in the folder above is nobody's.
+  const stopped = existsSync(file) ? await runIn(repo, {}, "stop") : null;
+  if (existsSync(file)) throw new Error(`a daemon was left behind: ${stopped?.err}`);
   removeFolder(top);
 });
 
