@@ -4,16 +4,12 @@
  */
 import { join } from "node:path";
 import { NotesError } from "../domain/errors.ts";
-import type { Author } from "../domain/event.ts";
 import { blobIdOf, parseAgentRef } from "../domain/identity.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import { isNotePath, parseRepoPath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
-import type { NoteIndex } from "../index/note-index.ts";
 import { notesIndexJson } from "../index/notes-index-json.ts";
 import type { Warn } from "../lib/bus.ts";
-import type { Clock } from "../lib/clock.ts";
-import type { NoteStore } from "../store/note-store.ts";
 import { Feed } from "./feed/feed.ts";
 import { Heads } from "./feed/heads.ts";
 import { cursorSince } from "./feed/since.ts";
@@ -21,12 +17,13 @@ import { readHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { resolveMoment } from "./moments.ts";
 import type { Notebook, WriteOutcome } from "./notebook.ts";
+import type { NotebookOptions } from "./notebook-options.ts";
 import { createPast } from "./past.ts";
 import { createReads } from "./reads.ts";
 import { createDiskSide, type DiskSide } from "./reconcile/disk-side.ts";
 import { noteWords } from "./reconcile/note-words.ts";
 import { createReconciler } from "./reconcile/reconcile.ts";
-import type { Reconciler, ReconcileSettings } from "./reconcile/reconciler.ts";
+import type { Reconciler } from "./reconcile/reconciler.ts";
 import { openSeen } from "./seen.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
@@ -35,31 +32,6 @@ import { createGroupPlanner } from "./writing/plan-group.ts";
 import { createRescue } from "./writing/rescue.ts";
 import { settleBefore } from "./writing/settle-before.ts";
 import { createWriter } from "./writing/writer.ts";
-
-interface NotebookOptions {
-  readonly store: NoteStore;
-  /** From the checkpoint, or empty: brought level with the branch here. */
-  readonly index: NoteIndex;
-  /** An empty index with the same types and roots. */
-  readonly newIndex: () => NoteIndex;
-  /** `<gitdir>/notesd` */
-  readonly stateDir: string;
-  /** Where `notes_index.json` is written, up to 10,000 notes; null: nowhere. */
-  readonly notesIndexFile: string | null;
-  readonly types: Readonly<Record<string, { readonly priority: number }>>;
-  readonly limits: { readonly noteBytes: number; readonly waitingWrites: number };
-  readonly filenames: "id" | "id-slug";
-  /** Where notes may lie, relative to the repository; `.` for all of it. */
-  readonly roots: readonly string[];
-  readonly reconcile: ReconcileSettings;
-  /** Author of hand edits. */
-  readonly person: Author;
-  /** 32 bytes. */
-  readonly proofKey: Uint8Array;
-  readonly clock: Clock;
-  readonly randomBytes: (count: number) => Uint8Array;
-  readonly warn: Warn;
-}
 
 export interface OpenedNotebook {
   readonly notebook: Notebook;
@@ -158,6 +130,17 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     warn,
   });
   for (const lost of lostBefore) rescue.takenBack(lost);
+  const disk = createDiskSide({
+    store,
+    index,
+    writer,
+    follower,
+    reconciler,
+    rescue,
+    stateWatch,
+    clock,
+    failed: (error) => warn("the Git index could not be put level", failureOf(error, SAFE)),
+  });
   let watching = () => "starting";
 
   const notebook: Notebook = {
@@ -218,6 +201,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       };
     },
     async close() {
+      disk.close();
       await settleAtStop(reconciler, warn);
       await reconciler.close();
       await writer.drain();
@@ -245,7 +229,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
 
   return {
     notebook,
-    disk: createDiskSide({ store, index, writer, follower, reconciler, rescue, stateWatch }),
+    disk,
     setWatching(status) {
       watching = status;
     },

@@ -37,8 +37,8 @@ class Model {
   #next = 0;
   /** Texts that must be found at the end. */
   readonly texts = new Set<string>();
-  /** A person's save that the person may still overwrite before anybody else saw it: path → text. */
-  readonly #fresh = new Map<string, string>();
+  /** A person's saves that the person may still overwrite before anybody else saw them: path → texts. */
+  readonly #fresh = new Map<string, string[]>();
   readonly #ids: string[] = [];
   readonly done = new Map<string, number>();
 
@@ -78,8 +78,7 @@ class Model {
 
   /** A person overwrites or removes what only they had: that text was theirs to lose. */
   #overwritten(path: string): void {
-    const text = this.#fresh.get(path);
-    if (text !== undefined && !this.#known(text)) this.texts.delete(text);
+    for (const text of this.#fresh.get(path) ?? []) if (!this.#known(text)) this.texts.delete(text);
     this.#fresh.delete(path);
   }
 
@@ -118,17 +117,16 @@ class Model {
       if (path === undefined) return;
       const text = this.#text("person");
       const before = readFileSync(path, "utf8");
-      const kept = this.#fresh.get(path);
-      if (kept !== undefined && !before.includes(kept)) this.#fresh.delete(path);
+      const kept = (this.#fresh.get(path) ?? []).filter((one) => before.includes(one));
       writeFileSync(path, `${before}${text}\n`);
-      this.#fresh.set(path, text);
+      this.#fresh.set(path, [...kept, text]);
     },
     newFile: () => {
       const path = join(this.repo, `notes/by-hand/${this.#next}.md`);
       mkdirSync(dirname(path), { recursive: true });
       const text = this.#text("person");
       writeFileSync(path, `# By hand ${this.#next}\n\n${text}\n`);
-      this.#fresh.set(path, text);
+      this.#fresh.set(path, [text]);
     },
     remove: () => {
       const files = this.#files();
@@ -142,10 +140,10 @@ class Model {
       const path = files[this.#random(files.length)];
       if (path === undefined) return;
       const to = join(dirname(path), `moved-${this.#next++}.md`);
-      const text = this.#fresh.get(path);
+      const texts = this.#fresh.get(path) ?? [];
       renameSync(path, to);
       this.#fresh.delete(path);
-      if (text !== undefined) this.#fresh.set(to, text);
+      this.#fresh.set(to, texts);
     },
     commit: () => void this.#git(["commit", "-q", "-a", "-m", `person ${this.#next}`]),
     branch: () => {

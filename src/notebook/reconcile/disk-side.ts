@@ -1,6 +1,7 @@
 /** What the notebook offers to the disk door and to Git's hooks: the people's side of it. */
 import type { RepoPath } from "../../domain/note.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { folderOf } from "../../lib/slash-path.ts";
 import type { NoteStore } from "../../store/note-store.ts";
 import type { StateWatch } from "../state-watch.ts";
@@ -20,9 +21,13 @@ export interface DiskSide extends Pick<Reconciler, "hint" | "scanAll"> {
   /** Folders that hold notes. */
   folders(): Iterable<string>;
   noteCount(): number;
+  /** Look at nothing any more. */
+  close(): void;
 }
 
 /** Put together what the disk door and Git's hooks may ask. */
+const LOCKED_AGAIN_MS = 100;
+
 export function createDiskSide(parts: {
   readonly store: NoteStore;
   readonly index: NoteIndex;
@@ -31,15 +36,27 @@ export function createDiskSide(parts: {
   readonly reconciler: Reconciler;
   readonly rescue: Rescue;
   readonly stateWatch: Pick<StateWatch, "look">;
+  readonly clock: Clock;
+  readonly failed: (error: unknown) => void;
 }): DiskSide {
-  const { store, index, writer, follower, reconciler, rescue, stateWatch } = parts;
+  const { store, index, writer, follower, reconciler, rescue, stateWatch, clock } = parts;
+  let cancelAgain = () => {};
+
+  /** A lock that keeps the index from being put level comes and goes without a word, so it is looked at again. */
+  async function levelIndex(): Promise<void> {
+    cancelAgain();
+    const left = await store.levelIndex();
+    if (left.length > 0)
+      cancelAgain = clock.after(LOCKED_AGAIN_MS, () => void disk.headMoved().catch(parts.failed));
+  }
+
   const lagging = async () => [...(await store.laggingIndex()), ...(await reconciler.lagging())];
-  return {
+  const disk: DiskSide = {
     hint: reconciler.hint,
     scanAll: reconciler.scanAll,
     async headMoved() {
       await writer.alone(() => follower.catchUp());
-      await store.levelIndex();
+      await levelIndex();
       await stateWatch.look();
       await reconciler.onHeadMoved();
       await rescue.retry();
@@ -52,5 +69,7 @@ export function createDiskSide(parts: {
     },
     folders: () => new Set(index.files().map(({ path }) => folderOf(path))),
     noteCount: () => index.files().length,
+    close: () => cancelAgain(),
   };
+  return disk;
 }
