@@ -94,7 +94,11 @@ export function foldWithOffsets(source: string): FoldedText {
 
 const CJK =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\p{Script=Bopomofo}\\u30fc\\u3099\\u309a";
-const RUNS = new RegExp(`[${CJK}]+|[[\\p{L}\\p{N}\\p{M}]--[${CJK}]]+`, "gv");
+const runs = (times: string) => new RegExp(`[${CJK}]${times}|[[\\p{L}\\p{N}\\p{M}]--[${CJK}]]${times}`, "gv");
+const RUNS = runs("+");
+/** A run of millions of characters takes the expression's whole stack: longer texts are matched piece by piece. */
+const SHORT_TEXT_CHARS = 512 << 10;
+const PIECES_OF_RUNS = runs("{1,4096}");
 const STARTS_CJK = new RegExp(`^[${CJK}]`, "u");
 const WORD_MAX_CHARS = 64;
 
@@ -117,9 +121,28 @@ export function queryTokens(query: string): string[] {
   return tokenize(query, false);
 }
 
+/** Words and CJK runs of a folded text, however long they are. */
+function runsOf(text: string): Iterable<string> {
+  return text.length <= SHORT_TEXT_CHARS ? (text.match(RUNS) ?? []) : joinedRuns(text);
+}
+
+function* joinedRuns(text: string): Iterable<string> {
+  let start = 0;
+  let end = 0;
+  for (const { 0: piece, index } of text.matchAll(PIECES_OF_RUNS)) {
+    const goesOn = index === end && end > start && isCjk(piece) === isCjk(text.slice(start, start + 2));
+    if (!goesOn) {
+      if (end > start) yield text.slice(start, end);
+      start = index;
+    }
+    end = index + piece.length;
+  }
+  if (end > start) yield text.slice(start, end);
+}
+
 function tokenize(text: string, closeRuns: boolean): string[] {
   const found: string[] = [];
-  for (const run of fold(text).match(RUNS) ?? []) {
+  for (const run of runsOf(fold(text))) {
     if (!isCjk(run)) {
       found.push(run.slice(0, WORD_MAX_CHARS));
       continue;

@@ -85,3 +85,14 @@ test("isCjk knows the scripts without blanks", () => {
   expect(["漢", "か", "カ", "ー", "한", "々"].every(isCjk)).toBe(true);
   expect(["a", "é", "Я", "1", " "].some(isCjk)).toBe(false);
 });
+
+test("a text of megabytes has the tokens of its parts, a word or a run of millions of characters too", () => {
+  const filler = "word 中文 ".repeat(80_000);
+  const long = `${filler}${"x".repeat(6_000_000)} ${"止".repeat(6_000_000)} last`;
+  const found = tokens(long);
+  const before = tokens(filler);
+  expect(found.slice(0, before.length)).toEqual(before);
+  expect(found.slice(before.length, before.length + 2)).toEqual(["x".repeat(64), "止止"]);
+  expect([found.at(-2), found.at(-1)]).toEqual(["止", "last"]);
+  expect(found.length).toBe(before.length + 1 + 6_000_000 + 1);
+});
