@@ -67,9 +67,12 @@ export function fold(text: string): string {
 }
 
 const JAMO = "\\u1100-\\u11ff\\u3130-\\u318f\\ua960-\\ua97f\\ud7b0-\\ud7ff\\uffa0-\\uffdc";
-/** Smallest pieces that normalise on their own: a character with its marks, or a syllable in parts. */
+/**
+ * Smallest pieces that normalise on their own: a character with its marks, or a syllable in parts. Marks are
+ * bounded, or millions of them take the expression's whole stack.
+ */
 const PIECES = new RegExp(
-  `[\\uac00-\\ud7a3][${JAMO}\\p{M}]*|[${JAMO}]+\\p{M}*|.[\\p{M}\\uff9e\\uff9f]*`,
+  `[\\uac00-\\ud7a3][${JAMO}\\p{M}]*|[${JAMO}]+\\p{M}*|.[\\p{M}\\uff9e\\uff9f]{0,4096}`,
   "gsu",
 );
 

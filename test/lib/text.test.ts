@@ -96,3 +96,9 @@ test("a text of megabytes has the tokens of its parts, a word or a run of millio
   expect([found.at(-2), found.at(-1)]).toEqual(["止", "last"]);
   expect(found.length).toBe(before.length + 1 + 6_000_000 + 1);
 });
+
+test("millions of marks on one letter are folded with their places too", () => {
+  const source = `x a${"\u0301".repeat(6_000_000)} y`;
+  const { text, offsets } = foldWithOffsets(source);
+  expect([text === fold(source), text.length, offsets.at(-1)]).toEqual([true, offsets.length - 1, 6_000_005]);
+});
