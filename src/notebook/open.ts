@@ -194,7 +194,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         notes: index.size(),
         quarantined: index.quarantined(),
         duplicates: index.duplicates(),
-        pending: reconciler.pending(),
+        pending: [...new Set([...store.pending(), ...reconciler.pending()])].sort(),
         unsettled: reconciler.unsettled(),
         reported: reconciler.reported(),
         watching: watching(),

@@ -143,6 +143,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     commitAt: (atMs) => log.commitAt(readRef(gitdir, ref), atMs),
     isAncestor: log.isAncestor,
     mergeBases: log.mergeBases,
+    pending: settling.pending,
     takenBack: async (since) => takenBack(gitdir, ref, since),
     levelIndex: () => alone(() => indexLag.level()),
     laggingIndex: indexLag.look,

@@ -135,6 +135,8 @@ export interface NoteStore {
   isAncestor(ancestor: CommitId, of: CommitId): Promise<boolean>;
   mergeBases(a: CommitId, b: CommitId): Promise<CommitId[]>;
 
+  /** Paths of commits that stand whose working file could not be placed yet; they are tried again. */
+  pending(): readonly RepoPath[];
   /**
    * The tip that a person's Git took off the branch after `since` by losing a race with us: a reset to HEAD that
    * moved the branch. An undo that names its commit is none.

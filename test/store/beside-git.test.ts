@@ -439,10 +439,12 @@ describe("a file that can't be placed", () => {
     expect(committed(outcomes[1]).pending).toEqual([]);
     expect(outcome.pending).toEqual(["notes/deep/a.md"]);
     expect(await on.store.tip()).toBe(committed(outcomes[1]).events.commit.id);
+    expect(on.store.pending()).toEqual(["notes/deep/a.md"]);
     rmSync(join(on.repo.root, "notes/deep"));
     committed((await on.store.commit([draft("notes/b.md", "b\n")])).outcomes[0]);
     await until("the file in its place", () => on.text("notes/deep/a.md") === "a\n");
     expect(on.store.workTree.base(at("notes/deep/a.md"))).toBe(blobOf("a\n"));
+    expect(on.store.pending()).toEqual([]);
     expect((await on.store.workTree.scan()).map((f) => f.kind)).toEqual(["file", "file", "file"]);
     expectSound(on);
   });

@@ -38,6 +38,8 @@ export interface Settling {
    * @throws NotesError REPO_BUSY, STORAGE
    */
   repair(): Promise<void>;
+  /** Paths of commits that stand whose working file could not be placed yet. @cost the intents that owe something */
+  pending(): RepoPath[];
   /** Make everything durable and forget the intents that are carried out. */
   finish(): Promise<void>;
 }
@@ -169,6 +171,11 @@ export function openSettling(
     },
     async repair() {
       if ([...owed.values()].includes("index")) await repairAll();
+    },
+    pending() {
+      if (owed.size === 0) return [];
+      const files = intents.list().flatMap(({ name, intent }) => (owed.has(name) ? intent.files : []));
+      return files.flatMap(({ path, after }) => (table.base(path) === after ? [] : [path]));
     },
     async finish() {
       closed = true;

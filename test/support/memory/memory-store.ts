@@ -207,6 +207,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     commitAt: (atMs) => log.commitAt(tip, atMs),
     isAncestor: log.isAncestor,
     mergeBases: log.mergeBases,
+    pending: () => [],
     takenBack: async () => null,
     levelIndex: async () => [],
     laggingIndex: async () => [],
