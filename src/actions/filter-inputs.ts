@@ -26,9 +26,11 @@ export const listOf = <T>(value: T | readonly T[]): readonly T[] =>
  */
 export async function toFilter(params: FilterParams, context: Context): Promise<NoteFilter> {
   const { notebook, caller } = context;
-  const momentMs = async (text: string | undefined) =>
-    text === undefined ? undefined : (await notebook.moment(text, caller)).atMs;
-  const [sinceMs, untilMs] = [await momentMs(params.since), await momentMs(params.until)];
+  const momentMs = async (name: "since" | "until") => {
+    const text = params[name];
+    return text === undefined ? undefined : (await notebook.moment(text, caller, name)).atMs;
+  };
+  const [sinceMs, untilMs] = [await momentMs("since"), await momentMs("until")];
   const extra = Object.entries(params.extra ?? {}).map(([key, value]) => [key, String(value)]);
   return given({
     types: params.note_type === undefined ? undefined : listOf(params.note_type),

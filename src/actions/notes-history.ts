@@ -101,8 +101,10 @@ async function historyFilter(params: z.output<typeof Input>, context: Context): 
     actions: params.action === undefined ? undefined : listOf(params.action),
     sources: params.source === undefined ? undefined : listOf(params.source),
     session: params.session,
-    sinceMs: params.since === undefined ? undefined : (await notebook.moment(params.since, caller)).atMs,
-    untilMs: params.until === undefined ? undefined : (await notebook.moment(params.until, caller)).atMs,
+    sinceMs:
+      params.since === undefined ? undefined : (await notebook.moment(params.since, caller, "since")).atMs,
+    untilMs:
+      params.until === undefined ? undefined : (await notebook.moment(params.until, caller, "until")).atMs,
   });
 }
 

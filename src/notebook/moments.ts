@@ -28,22 +28,26 @@ export interface MomentDeps {
 
 /**
  * Resolve a moment. A commit's time is its author date; a time's commit is the newest on the branch by then.
+ * @param parameter  where the caller gave it, for the refusal
  * @throws NotesError INVALID_PARAMS what is no such form; UNKNOWN_COMMIT hex digits that name no commit
  * @cost a time: a walk back along the branch
  */
-export async function resolveMoment(deps: MomentDeps, text: string, caller: Caller): Promise<Moment> {
+export async function resolveMoment(
+  deps: MomentDeps,
+  text: string,
+  caller: Caller,
+  parameter: string,
+): Promise<Moment> {
   const word = text.trim().toLowerCase();
   if (word === "last") return ofCommit(deps, deps.seen.last(caller));
-  const atMs = timeOf(word, deps.clock.now());
+  const atMs = timeOf(word, deps.clock.now(), parameter);
   if (atMs !== null) return { commit: await deps.store.commitAt(atMs), atMs };
   if (/^[0-9a-f]{7,40}$/.test(word) && !/^0{40}$/.test(word)) {
     return ofCommit(deps, await deps.store.resolveCommit(word));
   }
   const cursor = parseCursor(word);
   if (cursor) return ofCommit(deps, cursor.commit);
-  throw new NotesError("INVALID_PARAMS", `${shown(text)} is no moment: give ${FORMS}.`, {
-    issues: [{ path: "", message: `expected ${FORMS}` }],
-  });
+  throw invalid(text, `is no moment: give ${FORMS}`, parameter);
 }
 
 async function ofCommit({ store }: MomentDeps, commit: CommitId | null): Promise<Moment> {
@@ -51,7 +55,7 @@ async function ofCommit({ store }: MomentDeps, commit: CommitId | null): Promise
 }
 
 /** Milliseconds since the epoch, or null when the word is no time. @throws NotesError INVALID_PARAMS */
-function timeOf(word: string, nowMs: number): number | null {
+function timeOf(word: string, nowMs: number, parameter: string): number | null {
   const ago = AGO.exec(word);
   if (ago) return nowMs - Number(ago[1]) * (ago[2] === "h" ? HOUR_MS : DAY_MS);
   const midnightMs = nowMs - (nowMs % DAY_MS);
@@ -61,21 +65,27 @@ function timeOf(word: string, nowMs: number): number | null {
     word.length < 3 ? -1 : WEEKDAYS.findIndex((day) => day === word || day.slice(0, 3) === word);
   if (weekday >= 0) return midnightMs - ((new Date(nowMs).getUTCDay() - weekday + 7) % 7) * DAY_MS;
   const iso = ISO.exec(word);
-  return iso ? isoOf(word, iso) : null;
+  return iso ? isoOf(word, iso, parameter) : null;
 }
 
 /** A time without offset is UTC. Days that no month has are refused. */
-function isoOf(word: string, [, day = "", time = "00:00", zone = "Z"]: RegExpExecArray): number {
+function isoOf(
+  word: string,
+  [, day = "", time = "00:00", zone = "Z"]: RegExpExecArray,
+  parameter: string,
+): number {
   const offset = zone.toUpperCase() === "Z" ? "Z" : `${zone.slice(0, 3)}:${zone.slice(-2)}`;
   const atMs = Date.parse(`${day}T${time}${offset}`);
   const dayMs = Date.parse(`${day}T00:00Z`);
   const isDay = !Number.isNaN(dayMs) && new Date(dayMs).toISOString().slice(0, 10) === day;
   if (!Number.isNaN(atMs) && isDay) return atMs;
-  throw invalid(word, "is no time of the calendar: give e.g. 2026-11-30 or 2026-11-30T10:15:00Z");
+  throw invalid(word, "is no time of the calendar: give e.g. 2026-11-30 or 2026-11-30T10:15:00Z", parameter);
 }
 
-function invalid(word: string, message: string): NotesError {
-  return new NotesError("INVALID_PARAMS", `${shown(word)} ${message}.`, { issues: [{ path: "", message }] });
+function invalid(word: string, message: string, path: string): NotesError {
+  return new NotesError("INVALID_PARAMS", `${path}: ${shown(word)} ${message}.`, {
+    issues: [{ path, message }],
+  });
 }
 
 const shown = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);

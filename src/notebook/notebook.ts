@@ -159,7 +159,7 @@ export interface Notebook {
   onState(listener: (state: RepoState & { since: string }) => void): () => void;
 
   /** @throws NotesError INVALID_PARAMS what is no commit, time or word; UNKNOWN_COMMIT */
-  moment(text: string, caller: Caller): Promise<Moment>;
+  moment(text: string, caller: Caller, parameter: string): Promise<Moment>;
   /** An agent's name or id to ids for filters. @throws NotesError INVALID_PARAMS `"057"`, `" 57"`, `"-1"` */
   agentFilter(value: string | number): readonly number[] | "all";
   /** Every type notes may have here. */

@@ -68,7 +68,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     takenBack: (lost) => rescue.takenBack(lost),
   });
   const seen = openSeen({ file: join(stateDir, "seen.json"), clock, warn });
-  const moment: Notebook["moment"] = (text, caller) => resolveMoment({ store, seen, clock }, text, caller);
+  const moment: Notebook["moment"] = (text, caller, parameter) =>
+    resolveMoment({ store, seen, clock }, text, caller, parameter);
   const stateWatch = await watchState({ store, clock, warn });
 
   const writer = createWriter({

@@ -18,7 +18,7 @@ interface ReadsDeps {
   readonly index: NoteIndex;
   readonly types: ReadonlySet<string>;
   readonly past: (commit: NonNullable<Moment["commit"]>) => Promise<NoteIndex>;
-  readonly moment: (text: string, caller: Caller) => Promise<Moment>;
+  readonly moment: (text: string, caller: Caller, parameter: string) => Promise<Moment>;
   readonly reconciler: Pick<Reconciler, "hint" | "dirty" | "settle">;
   readonly nowMs: () => number;
 }
@@ -38,7 +38,7 @@ export function createReads(deps: ReadsDeps): Reads {
 
   /** The index as of a moment. @throws NotesError NOT_FOUND the notebook had no commit then */
   async function asOf(at: string, caller: Caller): Promise<{ index: NoteIndex; atMs: number }> {
-    const { commit, atMs } = await deps.moment(at, caller);
+    const { commit, atMs } = await deps.moment(at, caller, "at");
     if (commit === null) {
       throw new NotesError("NOT_FOUND", `The notebook had no commit at ${at} yet. Name a later moment.`, {
         at,

@@ -21,7 +21,7 @@ function notebook(last: CommitId | null = null) {
   const second = commit(23);
   const third = commit(29);
   const deps = { store, clock: fakeClock(NOW_MS), seen: { last: () => last } };
-  return { first, second, third, moment: (text: string) => resolveMoment(deps, text, caller) };
+  return { first, second, third, moment: (text: string) => resolveMoment(deps, text, caller, "at") };
 }
 
 test.each([
@@ -90,4 +90,13 @@ test("a short id that ends in d is a commit and no span of days", async () => {
 test("digits of no commit are unknown", async () => {
   await expect(notebook().moment("f".repeat(40))).rejects.toMatchObject({ code: "UNKNOWN_COMMIT" });
   await expect(notebook().moment("abcdef0")).rejects.toMatchObject({ code: "UNKNOWN_COMMIT" });
+});
+
+test("what is no moment is refused with the parameter that held it", async () => {
+  const { moment } = notebook();
+  await expect(moment("garbage")).rejects.toMatchObject({
+    code: "INVALID_PARAMS",
+    message: expect.stringMatching(/^at: "garbage" is no moment/),
+    data: { issues: [{ path: "at" }] },
+  });
 });

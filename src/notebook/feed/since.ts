@@ -16,7 +16,7 @@ export async function cursorSince(
 ): Promise<string> {
   if (parseCursor(text)) return text;
   try {
-    return (await resolveMoment(deps, text, caller)).commit ?? BEGINNING;
+    return (await resolveMoment(deps, text, caller, "since")).commit ?? BEGINNING;
   } catch (error) {
     if (!(error instanceof NotesError) || error.code !== "UNKNOWN_COMMIT") throw error;
     throw new NotesError(error.code, error.message, { ...error.data, resync_from: resyncFrom }, error);
