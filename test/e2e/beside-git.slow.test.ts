@@ -32,8 +32,9 @@ afterAll(async () => {
   removeFolder(join(repo, ".."));
 });
 
-/** How Git, or our pre-commit hook, says that somebody else was quicker; git stash then says nothing at all. */
-const RACE = /\.lock|cannot lock ref|unable to write new index|Commit again in a moment|^exit 1: $/i;
+/** How Git, or our pre-commit hook, says that somebody else was quicker; git stash then says next to nothing. */
+const RACE =
+  /\.lock|cannot lock ref|unable to write new index|Commit again in a moment|^exit 1: (?:The stash entry is kept in case you need it again\.\s*)?$/i;
 
 /** Run Git as a person would; a refusal because a lock is held is tried again, anything else fails the test. */
 async function person(...args: string[]): Promise<void> {
