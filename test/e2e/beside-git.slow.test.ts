@@ -2,35 +2,14 @@
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  cleanEnv,
-  git,
-  initRepo,
-  openRpc,
-  type Rpc,
-  type RunningDaemon,
-  removeFolder,
-  startDaemon,
-} from "../support/daemon.ts";
+import { expect, test } from "vitest";
+import { cleanEnv, git, servedRepo } from "../support/daemon.ts";
 import { until } from "../support/wait.ts";
 
 const RUN_MS = 60_000;
 const WRITES_PER_SECOND = 10;
 
-let repo: string;
-let daemon: RunningDaemon;
-let rpc: Rpc;
-beforeAll(async () => {
-  repo = initRepo();
-  daemon = await startDaemon(repo);
-  rpc = await openRpc(daemon.url, daemon.token);
-});
-afterAll(async () => {
-  rpc.close();
-  await daemon.stop();
-  removeFolder(join(repo, ".."));
-});
+const served = servedRepo();
 
 /** How Git, or our pre-commit hook, says that somebody else was quicker; git stash then says next to nothing. */
 const RACE =
@@ -52,7 +31,7 @@ async function person(...args: string[]): Promise<void> {
 /** @returns null when it worked, else what it said */
 function runGit(args: readonly string[]): Promise<string | null> {
   return new Promise((resolve) => {
-    execFile("git", [...args], { cwd: repo, env: cleanEnv() }, (error, stdout, stderr) =>
+    execFile("git", [...args], { cwd: served.repo, env: cleanEnv() }, (error, stdout, stderr) =>
       resolve(error === null ? null : `exit ${error.code}: ${stdout}${stderr}`),
     );
   });
@@ -83,7 +62,7 @@ function agentAtWork(written: Written[]): { stop(): Promise<void> } {
   let going = true;
   const writeOne = async (i: number) => {
     const text = `Agent text number ${i}.`;
-    const { result, error } = await rpc.reply("notes.create", { title: `Agent ${i}`, content: text });
+    const { result, error } = await served.rpc.reply("notes.create", { title: `Agent ${i}`, content: text });
     // While the person's Git is busy the write is refused whole, as the client would wait out.
     if (error && error.code !== 503) throw new Error(`${error.code} ${error.message}`);
     if (result) written.push({ noteId: result.note_id, text });
@@ -110,11 +89,11 @@ function agentAtWork(written: Written[]): { stop(): Promise<void> } {
 }
 
 test("a minute of commit, commit -a, stash, checkout -b and back, and rebase beside an agent", async () => {
-  mkdirSync(join(repo, "notes"), { recursive: true });
-  writeFileSync(join(repo, "notes/own.md"), "# Own note\n\nfirst\n");
+  mkdirSync(join(served.repo, "notes"), { recursive: true });
+  writeFileSync(join(served.repo, "notes/own.md"), "# Own note\n\nfirst\n");
   await person("add", "notes/own.md");
   await person("commit", "-m", "own note");
-  writeFileSync(join(repo, "plan.txt"), "not a note\n");
+  writeFileSync(join(served.repo, "plan.txt"), "not a note\n");
   await person("add", "plan.txt");
   await person("commit", "-m", "a file that is no note");
   const written: Written[] = [];
@@ -123,21 +102,21 @@ test("a minute of commit, commit -a, stash, checkout -b and back, and rebase bes
   const end = performance.now() + RUN_MS;
   for (let i = 0; performance.now() < end; i++) {
     // commit of a staged file that is no note
-    writeFileSync(join(repo, "plan.txt"), `plan ${i}\n`);
+    writeFileSync(join(served.repo, "plan.txt"), `plan ${i}\n`);
     await person("add", "plan.txt");
     await person("commit", "-m", `plan ${i}`);
     // commit -a of a note the person edits
-    writeFileSync(join(repo, "notes/own.md"), `# Own note\n\nperson ${i}\n`);
+    writeFileSync(join(served.repo, "notes/own.md"), `# Own note\n\nperson ${i}\n`);
     await person("commit", "-a", "-m", `own ${i}`);
     saved.push(`person ${i}`);
     // stash and pop an edit of a file that is no note
-    writeFileSync(join(repo, "plan.txt"), `stashed ${i}\n`);
+    writeFileSync(join(served.repo, "plan.txt"), `stashed ${i}\n`);
     await person("stash");
     await person("stash", "pop");
     await person("commit", "-a", "-m", `popped ${i}`);
     // a branch and back, with a commit there, then a rebase of it and a merge
     await person("checkout", "-q", "-b", `topic-${i}`);
-    writeFileSync(join(repo, `side-${i}.txt`), `side ${i}\n`);
+    writeFileSync(join(served.repo, `side-${i}.txt`), `side ${i}\n`);
     await person("add", `side-${i}.txt`);
     await person("commit", "-m", `side ${i}`);
     await person("checkout", "-q", "main");
@@ -149,18 +128,18 @@ test("a minute of commit, commit -a, stash, checkout -b and back, and rebase bes
   await agent.stop();
   await until(
     "the work tree to be level with the branch",
-    () => git(repo, "status", "--porcelain") === "",
+    () => git(served.repo, "status", "--porcelain") === "",
     60_000,
   );
 
   expect(written.length).toBeGreaterThan(300);
   for (const { noteId, text } of written) {
-    expect((await rpc.call("notes.read", { note_id: noteId })).content).toContain(text);
+    expect((await served.rpc.call("notes.read", { note_id: noteId })).content).toContain(text);
   }
-  const log = git(repo, "log", "--format=", "-p", "--", "notes/own.md");
+  const log = git(served.repo, "log", "--format=", "-p", "--", "notes/own.md");
   expect(saved.filter((line) => !log.includes(`+${line}`))).toEqual([]);
-  expect(git(repo, "fsck", "--strict", "--no-dangling")).toBe("");
-  const verify = await rpc.call("daemon.verify");
+  expect(git(served.repo, "fsck", "--strict", "--no-dangling")).toBe("");
+  const verify = await served.rpc.call("daemon.verify");
   expect(verify).toMatchObject({ equal: true, problems: [] });
   console.log(
     `${written.length} agent writes, ${commands} Git commands, ${refusals} refused by a lock at first`,
@@ -169,42 +148,42 @@ test("a minute of commit, commit -a, stash, checkout -b and back, and rebase bes
 
 test("a staged file is never swept into an agent's commit, and a person's commit right after never deletes its note", async () => {
   for (let i = 0; i < 10; i++) {
-    writeFileSync(join(repo, `staged-${i}.txt`), `staged ${i}\n`);
+    writeFileSync(join(served.repo, `staged-${i}.txt`), `staged ${i}\n`);
     await person("add", `staged-${i}.txt`);
-    const note = await rpc.call("notes.create", { title: `Beside a staged file ${i}`, content: "x" });
-    expect(git(repo, "show", "--name-only", "--format=", note.commit)).toBe(note.path);
-    expect(git(repo, "diff", "--cached", "--name-only")).toBe(`staged-${i}.txt`);
+    const note = await served.rpc.call("notes.create", { title: `Beside a staged file ${i}`, content: "x" });
+    expect(git(served.repo, "show", "--name-only", "--format=", note.commit)).toBe(note.path);
+    expect(git(served.repo, "diff", "--cached", "--name-only")).toBe(`staged-${i}.txt`);
     await person("commit", "-m", `staged ${i}`);
-    expect(git(repo, "show", "--name-only", "--format=", "HEAD")).toBe(`staged-${i}.txt`);
-    expect(git(repo, "ls-tree", "--name-only", "HEAD", "--", note.path)).toBe(note.path);
+    expect(git(served.repo, "show", "--name-only", "--format=", "HEAD")).toBe(`staged-${i}.txt`);
+    expect(git(served.repo, "ls-tree", "--name-only", "HEAD", "--", note.path)).toBe(note.path);
   }
 });
 
 test("a stopped rebase answers REPO_BUSY, reads go on, and writes resume when it ends", async () => {
-  writeFileSync(join(repo, "clash.txt"), "base\n");
+  writeFileSync(join(served.repo, "clash.txt"), "base\n");
   await person("add", "clash.txt");
   await person("commit", "-m", "base");
   await person("checkout", "-q", "-b", "other");
-  writeFileSync(join(repo, "clash.txt"), "other\n");
+  writeFileSync(join(served.repo, "clash.txt"), "other\n");
   await person("commit", "-a", "-m", "other");
   await person("checkout", "-q", "main");
-  writeFileSync(join(repo, "clash.txt"), "main\n");
+  writeFileSync(join(served.repo, "clash.txt"), "main\n");
   await person("commit", "-a", "-m", "main");
-  const kept = await rpc.call("notes.create", { title: "Before the rebase", content: "kept" });
+  const kept = await served.rpc.call("notes.create", { title: "Before the rebase", content: "kept" });
   expect(() =>
-    execFileSync("git", ["rebase", "other"], { cwd: repo, env: cleanEnv(), stdio: "ignore" }),
+    execFileSync("git", ["rebase", "other"], { cwd: served.repo, env: cleanEnv(), stdio: "ignore" }),
   ).toThrow();
 
-  const refused = await rpc.reply("notes.create", { title: "During the rebase", content: "no" });
+  const refused = await served.rpc.reply("notes.create", { title: "During the rebase", content: "no" });
   expect(refused.error).toMatchObject({ code: 503, data: { code: "REPO_BUSY", state: "rebase" } });
-  expect((await rpc.call("notes.read", { note_id: kept.note_id })).content).toContain("kept");
-  expect((await rpc.call("daemon.status")).state).toBe("rebase");
+  expect((await served.rpc.call("notes.read", { note_id: kept.note_id })).content).toContain("kept");
+  expect((await served.rpc.call("daemon.status")).state).toBe("rebase");
 
   await person("rebase", "--abort");
   const after = await until("writes to resume", async () => {
-    const { result } = await rpc.reply("notes.create", { title: "After the rebase", content: "yes" });
+    const { result } = await served.rpc.reply("notes.create", { title: "After the rebase", content: "yes" });
     return result;
   });
-  expect(git(repo, "rev-parse", "HEAD")).toBe(after.commit);
-  expect((await rpc.call("notes.read", { note_id: kept.note_id })).content).toContain("kept");
+  expect(git(served.repo, "rev-parse", "HEAD")).toBe(after.commit);
+  expect((await served.rpc.call("notes.read", { note_id: kept.note_id })).content).toContain("kept");
 });

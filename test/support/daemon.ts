@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll } from "vitest";
 import { WebSocket } from "ws";
 import { until } from "./wait.ts";
 
@@ -180,5 +181,41 @@ export async function openRpc(url: string, token: string): Promise<Rpc> {
       return result;
     },
     close: () => socket.close(),
+  };
+}
+
+export interface Served {
+  readonly repo: string;
+  readonly daemon: RunningDaemon;
+  /** A socket with the person's token. */
+  readonly rpc: Rpc;
+}
+
+/** One repository, daemon and socket for all tests of a file; made before the first, gone after the last. */
+export function servedRepo(): Served {
+  let served: Served | null = null;
+  const get = (): Served => {
+    if (served === null) throw new Error("only inside of a test");
+    return served;
+  };
+  beforeAll(async () => {
+    const daemon = await startDaemon(initRepo());
+    served = { repo: daemon.repo, daemon, rpc: await openRpc(daemon.url, daemon.token) };
+  });
+  afterAll(async () => {
+    get().rpc.close();
+    await get().daemon.stop();
+    removeFolder(join(get().repo, ".."));
+  });
+  return {
+    get repo() {
+      return get().repo;
+    },
+    get daemon() {
+      return get().daemon;
+    },
+    get rpc() {
+      return get().rpc;
+    },
   };
 }
