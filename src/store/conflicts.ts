@@ -73,11 +73,9 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
       const written = await writePack(gitdir, pack.finish());
       try {
         await writeLocalRef(locks, gitdir, name, commitId(commit));
-      } catch (error) {
-        written.drop();
-        throw error;
+      } finally {
+        written.release();
       }
-      written.release();
     },
     list: () => listRefs(gitdir, FOLDER).map(({ id }) => read(id)),
     has: (noteId) => listRefs(gitdir, folderOf(noteId)).length > 0,

@@ -429,6 +429,19 @@ test("a disk that is full at any step before the commit point is STORAGE, and no
   }
 });
 
+test("objects of a lost race stay: a person's Git that saw them there wrote none of its own", async () => {
+  const on = await hooked();
+  on.save("notes/sub/a.md", "saved\n");
+  on.onStep = when("packed", () => {
+    on.repo.git("add", "notes/sub/a.md");
+    on.repo.git("commit", "-q", "-m", "the person's own");
+  });
+  const adoption = draft("notes/sub/a.md", "saved\n", null, { origin: "disk" });
+  expect((await on.store.commit([adoption])).outcomes).toMatchObject([{ kind: "conflict" }]);
+  expect(on.repo.git("log", "--format=%s")).toBe("the person's own");
+  expectSound(on);
+});
+
 describe("a file that can't be placed", () => {
   test("is pending, the commit stands, and it is placed when it can be", async () => {
     const on = await hooked();

@@ -267,5 +267,6 @@ async function takeBack(parts: StoreParts, { pack, files, intent, prepared }: Wr
   parts.locks.discard(prepared);
   if (intent !== null) parts.intents.close(intent);
   dropPrepared(files, parts.intents);
-  pack?.drop();
+  // A person's Git may have seen its objects already, and written none of its own: only the .keep goes.
+  pack?.release();
 }

@@ -14,8 +14,6 @@ export interface WrittenPack {
   readonly name: string;
   /** Let Git repack it: call when the ref is durable. May be called twice. */
   release(): void;
-  /** Remove pack, idx and .keep: nothing will ever point to it (a lost race for the ref). */
-  drop(): void;
 }
 
 /** What our `.keep` files say; a person's own .keep never does. */
@@ -51,16 +49,6 @@ export function releasePack(gitdir: string, name: string): void {
   if (orAbsent(() => readFileSync(keep, "utf8")) === KEEP_TEXT) orAbsent(() => unlinkSync(keep));
 }
 
-function dropPack(gitdir: string, name: string): void {
-  try {
-    // The idx goes first: a pack without idx is invisible to Git, an idx without pack is an error.
-    for (const ending of ["idx", "pack"])
-      orAbsent(() => unlinkSync(join(packFolder(gitdir), `pack-${name}.${ending}`)));
-  } finally {
-    releasePack(gitdir, name);
-  }
-}
-
 /**
  * A file of a pack that is being written. `tmp_` is what git gc and git prune clear away when a crash leaves it;
  * without an ending nobody, native Git included, takes it for a pack.
@@ -75,8 +63,10 @@ async function all(work: readonly Promise<void>[]): Promise<void> {
 }
 
 /**
- * Write a pack so that its objects outlive a power cut when this returns.
- * @throws NotesError STORAGE the disk refuses; nothing of the pack is left
+ * Write a pack so that its objects outlive a power cut when this returns. It stays for ever: as soon as it can be seen, a
+ * person's Git that needs one of its objects relies on it and writes none of its own. What nothing points to is for
+ * their gc to prune.
+ * @throws NotesError STORAGE the disk refuses; nothing that could be seen is taken away
  * @cost two file syncs side by side, two folder syncs at most
  * @see spec: storage, section 3, step 3
  */
@@ -84,9 +74,7 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
   const folder = packFolder(gitdir);
   const path = (ending: string) => join(folder, `pack-${name}.${ending}`);
   const temporary = (ending: string) => unfinishedPackFile(gitdir, name, ending);
-  // The same objects once more give the same name: that pack is not ours to drop.
-  const existed = existsSync(path("idx"));
-  const drop = () => (existed ? releasePack(gitdir, name) : dropPack(gitdir, name));
+  let renamed = false;
   return withStorageErrors("writing the pack", async () => {
     try {
       mkdirSync(folder, { recursive: true });
@@ -99,13 +87,16 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
         writeSynced(temporary("idx"), idx),
       ]);
       await promises.rename(temporary("pack"), path("pack"));
+      renamed = true;
       await promises.rename(temporary("idx"), path("idx"));
       await fsyncFolder(folder);
     } catch (error) {
       for (const ending of ["pack", "idx", "keep"]) await promises.rm(temporary(ending), { force: true });
-      drop();
+      // A pack without its idx is seen by nobody.
+      if (renamed && !existsSync(path("idx"))) orAbsent(() => unlinkSync(path("pack")));
+      releasePack(gitdir, name);
       throw error;
     }
-    return { name, release: () => releasePack(gitdir, name), drop };
+    return { name, release: () => releasePack(gitdir, name) };
   });
 }

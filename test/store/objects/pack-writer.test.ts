@@ -66,16 +66,6 @@ test("git repack -ad deletes nothing while .keep stands, and may after release",
   expect(repo.tryGit("cat-file", "-t", commitId).status).not.toBe(0);
 });
 
-test("a dropped pack leaves nothing, unless the same objects were there before", async () => {
-  const repo = gitRepo();
-  const { finished } = smallPack();
-  (await writePack(repo.gitdir, finished)).drop();
-  expect(readdirSync(join(repo.gitdir, "objects/pack"))).toEqual([]);
-  (await writePack(repo.gitdir, finished)).release();
-  (await writePack(repo.gitdir, finished)).drop();
-  expect(verify(repo, finished.name)).toContain("3 objects");
-});
-
 test("a person's .keep is not ours to remove", async () => {
   const repo = gitRepo();
   const { finished } = smallPack();
