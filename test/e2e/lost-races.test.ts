@@ -2,7 +2,7 @@
  * Native Git reads HEAD or the index first and takes its locks later. What a write of ours does in between must
  * survive: each race is laid out here step by step, as the Git command would have left it.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { git, servedRepo } from "../support/daemon.ts";
@@ -89,12 +89,13 @@ test("HEAD that comes back without the writes made meanwhile: a commit at once k
   await expectKept(note);
 });
 
-test("what a person really staged of a note stays staged", async () => {
+test("what a person staged of a note stays staged beside writes, and is theirs to commit", async () => {
   const note = await write();
-  git(served.repo, "rm", "-q", "--cached", note.path);
-  writeFileSync(join(served.repo, "more.txt"), "more\n");
-  git(served.repo, "add", "more.txt");
+  appendFileSync(join(served.repo, note.path), "a line of the person's\n");
+  git(served.repo, "add", note.path);
   await write();
-  git(served.repo, "commit", "-q", "-m", "more");
-  expect(git(served.repo, "show", "--name-only", "--format=", "HEAD").split("\n")).toContain("more.txt");
+  expect(git(served.repo, "diff", "--cached", "--name-only")).toBe(note.path);
+  git(served.repo, "commit", "-q", "-m", "the person's line");
+  expect(git(served.repo, "show", "--name-only", "--format=", "HEAD")).toBe(note.path);
+  expect(git(served.repo, "show", `HEAD:${note.path}`)).toContain("a line of the person's");
 });

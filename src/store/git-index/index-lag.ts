@@ -3,7 +3,8 @@
  * `git merge` and `git stash` read the index first and take its lock later. Their index then holds our notes as
  * they were, and the person's next commit would take the new ones out again. Invariant: only an entry that
  * holds just what one of our last publications replaced, while branch and file hold what that one wrote, is touched;
- * whatever else differs is what a person staged.
+ * whatever else differs is what a person staged. The price: a note that a person takes out of the index (`git rm
+ * --cached`) within a minute of its write looks just like that, and is put back; later it stays out.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
