@@ -216,8 +216,8 @@ function openParts(options: GitStoreOptions, alone: Alone, fileModes: boolean): 
     objects,
     trees: treeChain((id) => objects.read("tree", id)),
     log: createGitLog({
-      readCommit: async (id) => objects.read("commit", id),
-      readTree: async (id) => objects.read("tree", id),
+      readCommit: (id) => objects.read("commit", id),
+      readTree: (id) => objects.read("tree", id),
       parse: (id, raw) => parseCommit(id, raw, proofKey),
       notes,
     }),

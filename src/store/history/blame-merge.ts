@@ -4,11 +4,12 @@
  */
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import type { TreeChange } from "../note-store.ts";
+import { slicer } from "../slicer.ts";
 import { blobInTree, diffTrees, type PathFilter, type ReadTree } from "../trees/tree-diff.ts";
 import type { CommitHeader } from "./commit-header.ts";
 
 interface Source {
-  header(id: CommitId): Promise<CommitHeader>;
+  header(id: CommitId): CommitHeader;
   readonly readTree: ReadTree;
   readonly notes: PathFilter;
 }
@@ -26,19 +27,21 @@ export async function lastChanges(
   changes: readonly TreeChange[],
 ): Promise<Map<RepoPath, CommitId>> {
   const found = new Map<RepoPath, CommitId>();
+  const turn = slicer();
   const waiting = new Map<CommitId, Set<RepoPath>>([[merge, new Set(changes.map((c) => c.path))]]);
   for (let at = newest(waiting); at !== undefined; at = newest(waiting)) {
     const paths = waiting.get(at) ?? new Set();
     waiting.delete(at);
-    await look(at, paths);
+    look(at, paths);
+    await turn();
   }
   return found;
 
-  async function look(id: CommitId, paths: ReadonlySet<RepoPath>): Promise<void> {
-    const { tree, parents } = await source.header(id);
+  function look(id: CommitId, paths: ReadonlySet<RepoPath>): void {
+    const { tree, parents } = source.header(id);
     let left = paths;
     for (const parent of parents) {
-      const differing = await differingFrom((await source.header(parent)).tree, tree, left);
+      const differing = differingFrom(source.header(parent).tree, tree, left);
       const same = [...left].filter((path) => !differing.has(path));
       if (same.length > 0) {
         const there = waiting.get(parent) ?? new Set();
@@ -49,17 +52,17 @@ export async function lastChanges(
       if (left.size === 0) return;
     }
     // At a root commit a path that is absent was never there.
-    for (const path of left) if (parents.length > 0 || (await has(tree, path))) found.set(path, id);
+    for (const path of left) if (parents.length > 0 || has(tree, path)) found.set(path, id);
   }
 
   /** Those of `paths` that differ between two trees. */
-  async function differingFrom(a: string, b: string, paths: ReadonlySet<RepoPath>): Promise<Set<RepoPath>> {
+  function differingFrom(a: string, b: string, paths: ReadonlySet<RepoPath>): Set<RepoPath> {
     const wanted: PathFilter = { file: (path) => paths.has(path), folder: source.notes.folder };
-    return new Set((await diffTrees(source.readTree, a, b, wanted)).map((c) => c.path));
+    return new Set(diffTrees(source.readTree, a, b, wanted).map((c) => c.path));
   }
 
-  async function has(tree: string, path: RepoPath): Promise<boolean> {
-    const blob: BlobId | null = await blobInTree(source.readTree, tree, path);
+  function has(tree: string, path: RepoPath): boolean {
+    const blob: BlobId | null = blobInTree(source.readTree, tree, path);
     return blob !== null;
   }
 }

@@ -3,6 +3,7 @@
  * the usual question touches the newest commits; no answer depends on a clock.
  */
 import type { CommitId } from "../../domain/note.ts";
+import { slicer } from "../slicer.ts";
 
 interface GraphCommit {
   readonly parents: readonly CommitId[];
@@ -11,7 +12,7 @@ interface GraphCommit {
 }
 
 /** @throws NotesError UNKNOWN_COMMIT */
-type ReadGraph = (id: CommitId) => Promise<GraphCommit>;
+type ReadGraph<T extends GraphCommit = GraphCommit> = (id: CommitId) => T;
 
 const LEFT = 1;
 const RIGHT = 2;
@@ -23,6 +24,10 @@ class Queue {
 
   get size(): number {
     return this.#items.length;
+  }
+
+  *ids(): Generator<CommitId> {
+    for (const { id } of this.#items) yield id;
   }
 
   push(id: CommitId, at: number): void {
@@ -60,16 +65,17 @@ class Queue {
 }
 
 /** Marks spread from two sets of commits to their ancestors. */
-class Painting {
+class Painting<T extends GraphCommit> {
   readonly marks = new Map<CommitId, number>();
-  readonly commits = new Map<CommitId, GraphCommit>();
+  readonly commits = new Map<CommitId, T>();
   readonly #queue = new Queue();
   readonly #queued = new Set<CommitId>();
-  readonly #read: ReadGraph;
+  readonly #read: ReadGraph<T>;
+  readonly #turn = slicer();
   /** Queued commits that don't yet bear both marks. */
   #open = 0;
 
-  constructor(read: ReadGraph) {
+  constructor(read: ReadGraph<T>) {
     this.#read = read;
   }
 
@@ -77,17 +83,18 @@ class Painting {
     return this.#open > 0;
   }
 
-  get more(): boolean {
-    return this.#queue.size > 0;
+  /** Commits whose parents don't bear their marks yet. */
+  get frontier(): CommitId[] {
+    return [...this.#queue.ids()];
   }
 
-  async mark(id: CommitId, mark: number): Promise<void> {
+  mark(id: CommitId, mark: number): void {
     const before = this.marks.get(id) ?? 0;
     const after = before | mark;
     if (after === before) return;
     let commit = this.commits.get(id);
     if (commit === undefined) {
-      commit = await this.#read(id);
+      commit = this.#read(id);
       this.commits.set(id, commit);
     }
     this.marks.set(id, after);
@@ -100,41 +107,85 @@ class Painting {
     if (after !== BOTH) this.#open++;
   }
 
-  async step(): Promise<void> {
-    const id = this.#queue.pop();
-    if (id === undefined) return;
-    this.#queued.delete(id);
-    const mark = this.marks.get(id) ?? 0;
-    if (mark !== BOTH) this.#open--;
-    for (const parent of this.commits.get(id)?.parents ?? []) await this.mark(parent, mark);
+  /** Go on while a condition holds, giving the loop its turns. */
+  async spread(more: () => boolean): Promise<void> {
+    while (more()) {
+      const id = this.#queue.pop();
+      if (id === undefined) return;
+      this.#queued.delete(id);
+      const mark = this.marks.get(id) ?? 0;
+      if (mark !== BOTH) this.#open--;
+      for (const parent of this.commits.get(id)?.parents ?? []) this.mark(parent, mark);
+      const pause = this.#turn();
+      if (pause) await pause;
+    }
   }
 }
 
 /**
- * Commits reachable from `to` and not from `after`, with their parents; unordered.
- * @cost the commits in between when they form a chain; all of `after`'s history when there is a merge among them
+ * Commits reachable from `to` and not from `after`, as they were read; unordered.
+ * @cost the commits down to where the two histories part for good; a clock set wrong adds to that, and in the
+ *   worst case (histories without a common root) all of both is walked
  */
-export async function between(
-  read: ReadGraph,
+export async function between<T extends GraphCommit>(
+  read: ReadGraph<T>,
   after: CommitId | null,
   to: CommitId,
-): Promise<Map<CommitId, GraphCommit>> {
+): Promise<Map<CommitId, T>> {
+  if (after === null) return reachedFrom(read, to);
   const painting = new Painting(read);
-  await painting.mark(to, LEFT);
-  if (after !== null) await painting.mark(after, RIGHT);
-  while (painting.open) await painting.step();
+  painting.mark(to, LEFT);
+  painting.mark(after, RIGHT);
+  await painting.spread(() => painting.open);
   let set = leftFrom(painting, to);
-  // With a merge, a commit can be reached around the marks of `after` before these arrive: let them arrive.
-  if (after !== null && [...set.values()].some((c) => c.parents.length > 1)) {
-    while (painting.more) await painting.step();
+  // A commit can be reached around the marks of `after` before these arrive: go on until that can't be.
+  for (let steps = MORE_STEPS; !isSettled(painting, set); steps *= 2) {
+    let left = steps;
+    await painting.spread(() => left-- > 0 || painting.open);
     set = leftFrom(painting, to);
   }
   return set;
 }
 
+const MORE_STEPS = 256;
+
+async function reachedFrom<T extends GraphCommit>(
+  read: ReadGraph<T>,
+  to: CommitId,
+): Promise<Map<CommitId, T>> {
+  const set = new Map<CommitId, T>();
+  const queue = [to];
+  const turn = slicer();
+  for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
+    if (set.has(id)) continue;
+    const commit = read(id);
+    set.set(id, commit);
+    for (const parent of commit.parents) queue.push(parent);
+    const pause = turn();
+    if (pause) await pause;
+  }
+  return set;
+}
+
+/**
+ * Whether no mark that is still to come can reach the set. It comes from the frontier, and a commit that lies
+ * below all of the set (as far as was walked) is above none of it: no history has a circle.
+ */
+function isSettled<T extends GraphCommit>(painting: Painting<T>, set: ReadonlyMap<CommitId, T>): boolean {
+  const { frontier } = painting;
+  if (frontier.length === 0) return true;
+  for (const { parents } of set.values()) {
+    if (parents.some((id) => set.has(id))) continue;
+    const below = new Set<CommitId>(parents);
+    for (const id of below) for (const parent of painting.commits.get(id)?.parents ?? []) below.add(parent);
+    if (!frontier.every((id) => below.has(id))) return false;
+  }
+  return true;
+}
+
 /** What is reached from `to` over commits that bear its mark alone; below one with both, all have both. */
-function leftFrom(painting: Painting, to: CommitId): Map<CommitId, GraphCommit> {
-  const set = new Map<CommitId, GraphCommit>();
+function leftFrom<T extends GraphCommit>(painting: Painting<T>, to: CommitId): Map<CommitId, T> {
+  const set = new Map<CommitId, T>();
   const queue = [to];
   for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
     const commit = painting.commits.get(id);
@@ -149,9 +200,9 @@ function leftFrom(painting: Painting, to: CommitId): Map<CommitId, GraphCommit> 
 export async function isAncestor(read: ReadGraph, ancestor: CommitId, of: CommitId): Promise<boolean> {
   if (ancestor === of) return true;
   const painting = new Painting(read);
-  await painting.mark(of, LEFT);
-  await painting.mark(ancestor, RIGHT);
-  while (painting.open && painting.marks.get(ancestor) !== BOTH) await painting.step();
+  painting.mark(of, LEFT);
+  painting.mark(ancestor, RIGHT);
+  await painting.spread(() => painting.open && painting.marks.get(ancestor) !== BOTH);
   return painting.marks.get(ancestor) === BOTH;
 }
 
@@ -159,9 +210,9 @@ export async function isAncestor(read: ReadGraph, ancestor: CommitId, of: Commit
 export async function mergeBases(read: ReadGraph, a: CommitId, b: CommitId): Promise<CommitId[]> {
   if (a === b) return [a];
   const painting = new Painting(read);
-  await painting.mark(a, LEFT);
-  await painting.mark(b, RIGHT);
-  while (painting.open) await painting.step();
+  painting.mark(a, LEFT);
+  painting.mark(b, RIGHT);
+  await painting.spread(() => painting.open);
   const common = [...painting.marks].filter(([, mark]) => mark === BOTH).map(([id]) => id);
   const below = new Set<CommitId>();
   for (const id of common) for (const parent of painting.commits.get(id)?.parents ?? []) below.add(parent);

@@ -5,10 +5,9 @@
  */
 import type { CommitEvents, CommitInfo, NoteEvent } from "../../domain/event.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
-import { byteCache } from "../../lib/byte-cache.ts";
 import type { TreeChange, TreeFile } from "../note-store.ts";
 import { slicer } from "../slicer.ts";
-import { blobInTree, diffTrees, listTree, type PathFilter } from "../trees/tree-diff.ts";
+import { blobInTree, diffTrees, listTree, type PathFilter, treeReader } from "../trees/tree-diff.ts";
 import { lastChanges } from "./blame-merge.ts";
 import * as graph from "./commit-graph.ts";
 import { type CommitHeader, parseHeader } from "./commit-header.ts";
@@ -17,12 +16,16 @@ const EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
 /** Headers kept in memory, about 250 B each. */
 const MAX_HEADERS = 20_000;
 const TREE_BYTES = 8 << 20;
+/** Commit objects kept between the walk that orders a history and the pass that tells it. */
+const WALKED_BYTES = 64 << 20;
+/** What a Buffer costs beside its bytes. */
+const BUFFER_BYTES = 120;
 
 export interface LogSource {
   /** Content of a commit object. @throws NotesError UNKNOWN_COMMIT */
-  readCommit(id: CommitId): Promise<Uint8Array>;
+  readCommit(id: CommitId): Uint8Array;
   /** Content of a tree object. */
-  readTree(id: string): Promise<Uint8Array>;
+  readTree(id: string): Uint8Array;
   /** Header, message and proof of a raw commit. */
   parse(id: CommitId, raw: Uint8Array): CommitInfo;
   /** Which files are notes, and which folders can hold one. */
@@ -49,16 +52,9 @@ export interface GitLog {
 /** Open the history of one object store. Nothing is read yet. */
 export function createGitLog(source: LogSource): GitLog {
   const headers = new Map<CommitId, CommitHeader>();
-  const trees = byteCache<string, Uint8Array>(TREE_BYTES);
-
-  /** Along a history a tree is looked at twice: as what came, and as what was. */
-  async function readTree(id: string): Promise<Uint8Array> {
-    const known = trees.get(id);
-    if (known !== undefined) return known;
-    const read = await source.readTree(id);
-    trees.set(id, read, read.length + 100);
-    return read;
-  }
+  const readTree = treeReader(source.readTree, TREE_BYTES);
+  /** For all of a tree, which would push out what a history needs again. */
+  const readOnce = treeReader(source.readTree, 0);
 
   function learn(id: CommitId, header: CommitHeader): void {
     headers.set(id, header);
@@ -69,63 +65,89 @@ export function createGitLog(source: LogSource): GitLog {
     }
   }
 
-  async function header(id: CommitId): Promise<CommitHeader> {
+  function header(id: CommitId): CommitHeader {
     const known = headers.get(id);
     if (known) return known;
-    const read = parseHeader(id, await source.readCommit(id));
+    const read = parseHeader(id, source.readCommit(id));
     learn(id, read);
     return read;
   }
 
-  async function info(id: CommitId): Promise<CommitInfo> {
-    return source.parse(id, await source.readCommit(id));
+  function diff(from: CommitId | null, to: CommitId): TreeChange[] {
+    const before = from === null ? null : header(from).tree;
+    return diffTrees(readTree, before, header(to).tree, source.notes);
   }
 
-  async function diff(from: CommitId | null, to: CommitId): Promise<TreeChange[]> {
-    const before = from === null ? null : (await header(from)).tree;
-    return diffTrees(readTree, before, (await header(to)).tree, source.notes);
+  /** Where merged paths come from is a walk; of other commits nothing is waited for. */
+  function tell(commit: CommitInfo, changes: readonly TreeChange[]): CommitEvents | Promise<CommitEvents> {
+    if (commit.parents.length < 2 || changes.length === 0) {
+      return { commit, events: toEvents(commit, changes, new Map()) };
+    }
+    const notes = source.notes;
+    return lastChanges({ header, readTree, notes }, commit.id, changes).then((by) => ({
+      commit,
+      events: toEvents(commit, changes, by),
+    }));
   }
 
   async function eventsOf(id: CommitId): Promise<CommitEvents> {
-    const commit = await info(id);
-    const changes = await diff(commit.parents[0] ?? null, id);
-    const by =
-      commit.parents.length > 1 && changes.length > 0
-        ? await lastChanges({ header, readTree, notes: source.notes }, id, changes)
-        : new Map<RepoPath, CommitId>();
-    return { commit, events: toEvents(commit, changes, by) };
+    const commit = source.parse(id, source.readCommit(id));
+    return tell(commit, diff(commit.parents[0] ?? null, id));
   }
 
   async function* history(after: CommitId | null, to: CommitId): AsyncGenerator<CommitEvents> {
-    const set = await graph.between(header, after, to);
-    const dated = new Map<CommitId, CommitHeader>();
-    for (const id of set.keys()) dated.set(id, await header(id));
+    const walked = new Map<CommitId, Uint8Array>();
+    let room = WALKED_BYTES;
+    const set = await graph.between(
+      (id) => {
+        const known = headers.get(id);
+        if (known) return known;
+        const raw = source.readCommit(id);
+        room -= raw.length + BUFFER_BYTES;
+        if (room > 0) walked.set(id, raw);
+        const read = parseHeader(id, raw);
+        learn(id, read);
+        return read;
+      },
+      after,
+      to,
+    );
     const turn = slicer();
-    for (const id of graph.parentsFirst(dated)) {
-      yield await eventsOf(id);
-      await turn();
+    for (const id of graph.parentsFirst(set)) {
+      const { tree, parents } = set.get(id) ?? header(id);
+      const parent = parents[0];
+      const before = parent === undefined ? null : (set.get(parent) ?? header(parent)).tree;
+      const changes = diffTrees(readTree, before, tree, source.notes);
+      const commit = source.parse(id, walked.get(id) ?? source.readCommit(id));
+      walked.delete(id);
+      const told = tell(commit, changes);
+      yield told instanceof Promise ? await told : told;
+      const pause = turn();
+      if (pause) await pause;
     }
   }
 
   async function commitAt(tip: CommitId | null, atMs: number): Promise<CommitId | null> {
+    const turn = slicer();
     for (let id = tip; id !== null; ) {
-      const { authoredS, parents } = await header(id);
+      const { authoredS, parents } = header(id);
       if (authoredS * 1000 <= atMs) return id;
       id = parents[0] ?? null;
+      await turn();
     }
     return null;
   }
 
   return {
-    header,
-    info,
+    header: async (id) => header(id),
+    info: async (id) => source.parse(id, source.readCommit(id)),
     eventsOf,
     learn,
-    diff,
+    diff: async (from, to) => diff(from, to),
     history,
     commitAt,
-    blobAt: async (commit, path) => blobInTree(readTree, (await header(commit)).tree, path),
-    list: async (commit) => listTree(source.readTree, (await header(commit)).tree, source.notes),
+    blobAt: async (commit, path) => blobInTree(readTree, header(commit).tree, path),
+    list: async (commit) => listTree(readOnce, header(commit).tree, source.notes),
     isAncestor: (ancestor, of) => graph.isAncestor(header, ancestor, of),
     mergeBases: (a, b) => graph.mergeBases(header, a, b),
   };

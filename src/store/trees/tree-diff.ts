@@ -3,11 +3,36 @@
  * Equal subtrees are skipped unread. Only regular files count; a symlink or a submodule is as if absent.
  * Names that are no UTF-8 are skipped: no note path can name them.
  */
+import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
+import { byteCache } from "../../lib/byte-cache.ts";
 import type { TreeChange, TreeFile } from "../note-store.ts";
 
-/** Read a tree object's content (without the object header). */
-export type ReadTree = (id: string) => Promise<Uint8Array>;
+/** A tree object's content (without the object header), and where its entries start once that is known. */
+interface TreeBytes {
+  readonly bytes: Buffer;
+  starts: Int32Array | null;
+}
+
+export type ReadTree = (id: string) => TreeBytes;
+
+/**
+ * Trees by id, the last used kept: along a history a tree is looked at twice, as what came and as what was.
+ * @param maxBytes  0: none is kept
+ */
+export function treeReader(read: (id: string) => Uint8Array, maxBytes: number): ReadTree {
+  const kept = byteCache<string, TreeBytes>(maxBytes);
+  return (id) => {
+    const known = kept.get(id);
+    if (known !== undefined) return known;
+    const tree = { bytes: view(read(id)), starts: null };
+    kept.set(id, tree, tree.bytes.length + TREE_OVERHEAD_BYTES);
+    return tree;
+  };
+}
+
+/** Objects around a tree's bytes; the starts are a tenth of these. */
+const TREE_OVERHEAD_BYTES = 1_000;
 
 /** Which paths are wanted, and which folders can hold one; `folder` has no trailing slash. */
 export interface PathFilter {
@@ -25,11 +50,25 @@ interface Entry {
   readonly id: string;
 }
 
-const NOTHING = Buffer.alloc(0);
+const NOTHING: TreeBytes = { bytes: Buffer.alloc(0), starts: new Int32Array(0) };
 const view = (content: Uint8Array) => Buffer.from(content.buffer, content.byteOffset, content.byteLength);
 
-/** Where the entry that begins at `at` ends: behind its name's NUL and 20 bytes of id. */
-const entryEnd = (tree: Buffer, at: number) => tree.indexOf(0, at) + 21;
+/** Where the entry that begins at `at` ends: behind its name's NUL and 20 bytes of id. @throws NotesError STORAGE */
+function entryEnd(tree: Buffer, at: number): number {
+  const nul = tree.indexOf(0, at);
+  if (nul < 0 || nul + 21 > tree.length) {
+    throw new NotesError("STORAGE", "A tree object is malformed; run git fsck on the repository.");
+  }
+  return nul + 21;
+}
+
+function startsOf(tree: TreeBytes): Int32Array {
+  if (tree.starts !== null) return tree.starts;
+  const starts: number[] = [];
+  for (let at = 0; at < tree.bytes.length; at = entryEnd(tree.bytes, at)) starts.push(at);
+  tree.starts = Int32Array.from(starts);
+  return tree.starts;
+}
 
 /** Read one entry. `legible` says that its name is UTF-8. */
 function entryAt(tree: Buffer, at: number): { readonly entry: Entry; readonly legible: boolean } {
@@ -56,38 +95,64 @@ export function parseTree(content: Uint8Array): Entry[] {
   return entries;
 }
 
-/** Start of the first entry in which two trees differ; both are the same up to there. */
-function firstDifference(a: Buffer, b: Buffer): number {
+/** How many entries two trees have alike at their heads. */
+function sameEntries(a: TreeBytes, b: Buffer): number {
+  const starts = startsOf(a);
+  const startOf = (index: number) => starts[index] ?? a.bytes.length;
   let same = 0;
-  for (let step = Math.min(a.length, b.length); step > 0; ) {
-    const end = Math.min(same + step, a.length, b.length);
-    if (end > same && a.compare(b, same, end, same, end) === 0) same = end;
-    else step >>= 1;
-    if (same === a.length || same === b.length) break;
+  let high = starts.length;
+  // A file that came last is the usual difference: so the whole is looked at first.
+  for (let middle = high; same < high; middle = (same + high + 1) >> 1) {
+    const [from, to] = [startOf(same), startOf(middle)];
+    if (to <= b.length && a.bytes.compare(b, from, to, from, to) === 0) same = middle;
+    else high = middle - 1;
   }
-  let at = 0;
-  for (let end = at; at < same; at = end) {
-    end = entryEnd(a, at);
-    if (end > same) return at;
-  }
-  return at;
+  return same;
 }
 
-/** Entries that differ between two trees, paired by key; equal stretches are passed over as bytes. */
-function* differences(a: Buffer, b: Buffer): Generator<readonly [Entry | undefined, Entry | undefined]> {
-  const start = firstDifference(a, b);
-  for (let i = start, j = start; i < a.length || j < b.length; ) {
-    if (a.length - i === b.length - j && a.compare(b, j, b.length, i, a.length) === 0) return;
-    const l = i < a.length ? entryAt(a, i) : undefined;
-    const r = j < b.length ? entryAt(b, j) : undefined;
+/**
+ * Tell each entry that differs between two trees, paired by key; equal stretches are passed over as bytes.
+ * Afterwards the starts of `b` are known: those of `a`, moved.
+ */
+function eachDifference(
+  a: TreeBytes,
+  b: TreeBytes,
+  told: (old: Entry | undefined, now: Entry | undefined) => void,
+): void {
+  const [left, right] = [a.bytes, b.bytes];
+  const starts = startsOf(a);
+  const same = sameEntries(a, right);
+  const from = starts[same] ?? left.length;
+  let passed = same;
+  const met: number[] = [];
+  let i = from;
+  let j = from;
+  while (i < left.length || j < right.length) {
+    if (left.length - i === right.length - j && left.compare(right, j, right.length, i, left.length) === 0)
+      break;
+    const l = i < left.length ? entryAt(left, i) : undefined;
+    const r = j < right.length ? entryAt(right, j) : undefined;
     const takeLeft = l !== undefined && (r === undefined || l.entry.key <= r.entry.key);
     const takeRight = r !== undefined && (l === undefined || r.entry.key <= l.entry.key);
-    if (takeLeft) i = entryEnd(a, i);
-    if (takeRight) j = entryEnd(b, j);
+    if (takeLeft) {
+      i = entryEnd(left, i);
+      passed++;
+    }
+    if (takeRight) {
+      met.push(j);
+      j = entryEnd(right, j);
+    }
     const old = takeLeft && l.legible ? l.entry : undefined;
     const now = takeRight && r.legible ? r.entry : undefined;
-    if (old?.id !== now?.id || old?.kind !== now?.kind) yield [old, now];
+    if (old?.id !== now?.id || old?.kind !== now?.kind) told(old, now);
   }
+  if (b.starts !== null) return;
+  const known = new Int32Array(same + met.length + starts.length - passed);
+  known.set(starts.subarray(0, same));
+  known.set(met, same);
+  const rest = same + met.length - passed;
+  for (let index = passed; index < starts.length; index++) known[index + rest] = (starts[index] ?? 0) + j - i;
+  b.starts = known;
 }
 
 /**
@@ -97,29 +162,27 @@ function* differences(a: Buffer, b: Buffer): Generator<readonly [Entry | undefin
  * @param after  tree id; null: everything in `before` is gone
  * @cost one read for each folder that differs, twice where both sides have it
  */
-export async function diffTrees(
+export function diffTrees(
   read: ReadTree,
   before: string | null,
   after: string | null,
   filter: PathFilter = everyPath,
-): Promise<TreeChange[]> {
+): TreeChange[] {
   const changes: TreeChange[] = [];
-  await walk("", before, after);
+  walk("", before, after);
   return changes;
 
-  async function walk(folder: string, a: string | null, b: string | null): Promise<void> {
+  function walk(folder: string, a: string | null, b: string | null): void {
     if (a === b) return;
-    const [left, right] = await Promise.all(
-      [a, b].map(async (id) => view(id === null ? NOTHING : await read(id))),
-    );
-    for (const [old, now] of differences(left ?? NOTHING, right ?? NOTHING)) await compare(folder, old, now);
+    const [left, right] = [a === null ? NOTHING : read(a), b === null ? NOTHING : read(b)];
+    eachDifference(left, right, (old, now) => compare(folder, old, now));
   }
 
-  async function compare(folder: string, old: Entry | undefined, now: Entry | undefined): Promise<void> {
+  function compare(folder: string, old: Entry | undefined, now: Entry | undefined): void {
     // One key on both sides is a folder on both or on neither: the slash tells.
     const path = folder + (now ?? old)?.name;
     if (old?.kind === "folder" || now?.kind === "folder") {
-      if (filter.folder(path)) await walk(`${path}/`, old?.id ?? null, now?.id ?? null);
+      if (filter.folder(path)) walk(`${path}/`, old?.id ?? null, now?.id ?? null);
       return;
     }
     // Joined from tree entries, so it is relative and slash separated.
@@ -131,24 +194,24 @@ export async function diffTrees(
 }
 
 /** Every wanted regular file of a tree, by path bytes. @cost one read for each folder that can hold one */
-export async function listTree(read: ReadTree, tree: string, filter: PathFilter): Promise<TreeFile[]> {
+export function listTree(read: ReadTree, tree: string, filter: PathFilter): TreeFile[] {
   const files: TreeFile[] = [];
-  for (const { path, after } of await diffTrees(read, null, tree, filter)) {
+  for (const { path, after } of diffTrees(read, null, tree, filter)) {
     if (after !== null) files.push({ path, blob: after });
   }
   return files;
 }
 
 /** The blob at a path of a tree; null when absent or no regular file. @cost one read for each folder on the way */
-export async function blobInTree(read: ReadTree, tree: string, path: RepoPath): Promise<BlobId | null> {
+export function blobInTree(read: ReadTree, tree: string, path: RepoPath): BlobId | null {
   const segments = path.split("/");
   const last = segments.pop();
   let at = tree;
   for (const segment of segments) {
-    const next = parseTree(await read(at)).find((e) => e.kind === "folder" && e.name === segment);
+    const next = parseTree(read(at).bytes).find((e) => e.kind === "folder" && e.name === segment);
     if (next === undefined) return null;
     at = next.id;
   }
-  const found = parseTree(await read(at)).find((e) => e.kind === "file" && e.name === last);
+  const found = parseTree(read(at).bytes).find((e) => e.kind === "file" && e.name === last);
   return found === undefined ? null : (found.id as BlobId);
 }

@@ -69,8 +69,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   const workTree = new MemoryWorkTree(notes, now, () => state.state !== "elsewhere");
   workTree.blobBytes = (id) => objects.get("blob", id);
   const log = createGitLog({
-    readCommit: async (id) => objects.get("commit", id),
-    readTree: async (id) => objects.get("tree", id),
+    readCommit: (id) => objects.get("commit", id),
+    readTree: (id) => objects.get("tree", id),
     parse: (id, raw) => parseCommit(id, raw, proofKey),
     notes,
   });
