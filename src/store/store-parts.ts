@@ -47,6 +47,6 @@ export interface StoreParts {
 export interface IndexCache {
   /** @throws NotesError STORAGE damaged or in a form that we don't write */
   read(): { readonly index: GitIndex; readonly signature: string };
-  /** These bytes of ours were just renamed into place, and the lock is still held. */
-  wrote(bytes: Buffer): void;
+  /** This index of ours was just renamed into place, and the lock is still held. @returns the file's signature */
+  wrote(index: GitIndex): string;
 }

@@ -7,6 +7,7 @@ import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { byBytes } from "../../lib/byte-order.ts";
 import { diskBlob, isExecutable, type Look } from "../files/disk-look.ts";
+import type { MovedFolder, MovedFolders } from "../git-index/cache-tree.ts";
 import type { Draft, DraftOutcome, TreeChange } from "../note-store.ts";
 import { blobId, commitId, type ObjectId, type ObjectType } from "../objects/object-id.ts";
 import { type PackBuilder, packBuilder } from "../objects/pack-bytes.ts";
@@ -22,6 +23,8 @@ export interface ChangedPath {
   readonly bytes: Uint8Array | null;
   /** A person saved `after` already, so that is what their file is believed to hold. */
   readonly held: boolean;
+  /** The tip holds it as 100755. */
+  readonly executable: boolean;
 }
 
 export interface BuiltCommit {
@@ -49,6 +52,8 @@ export interface Chain {
   readonly results: readonly (BuiltCommit | Refusal)[];
   readonly commits: readonly BuiltCommit[];
   readonly changed: ReadonlyMap<RepoPath, ChangedPath>;
+  /** Every folder whose tree was written: what it was in the base, and what it is in the tip unless it is gone. */
+  readonly folders: MovedFolders;
   /** What was seen at each path that a draft named; the check under the locks compares with it. */
   readonly looks: ReadonlyMap<RepoPath, Look>;
   readonly pack: PackBuilder;
@@ -82,6 +87,7 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
   const pack = packBuilder();
   const objects: BuiltObject[] = [];
   const changed = new Map<RepoPath, ChangedPath>();
+  const folders = new Map<string, MovedFolder>();
   const looks = new Map<RepoPath, Look>();
   const results: (BuiltCommit | Refusal)[] = [];
   const commits: BuiltCommit[] = [];
@@ -95,7 +101,7 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
     tip = result.id;
     commits.push(result);
   }
-  return { base: ground.base, tip, results, commits, changed, looks, pack, objects };
+  return { base: ground.base, tip, results, commits, changed, folders, looks, pack, objects };
 
   /** Patch the tree; what doesn't fit is rolled back by the caller. */
   function conflictOf({ files }: Draft): Refusal | null {
@@ -164,7 +170,9 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
       if (after !== expected) changes.push({ path, before: expected, after });
     }
     for (const { bytes } of draft.files) if (bytes !== null) put("blob", blobId(bytes), bytes);
-    const tree = trees.write(({ id, bytes, edit }) => {
+    const tree = trees.write(({ folder, id, bytes, edit }) => {
+      const before = folders.has(folder) ? (folders.get(folder)?.before ?? null) : (edit?.base ?? null);
+      folders.set(folder, { before, after: id });
       if (!pack.has(id)) objects.push({ type: "tree", id, bytes });
       pack.add("tree", id, bytes, edit);
     });
@@ -175,7 +183,8 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
     for (const { path, expected, bytes } of draft.files) {
       const before = changed.has(path) ? (changed.get(path)?.before ?? null) : expected;
       const after = bytes === null ? null : blobId(bytes);
-      changed.set(path, { before, after, bytes, held: draft.origin === "disk" });
+      const executable = after !== null && trees.isExecutable(path);
+      changed.set(path, { before, after, bytes, held: draft.origin === "disk", executable });
     }
     changes.sort((a, b) => byBytes(a.path, b.path));
     return { kind: "built", draft, id, raw, tree, parents, changes };

@@ -5,9 +5,8 @@
 import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
-import { isExecutable } from "../files/disk-look.ts";
 import { dropPrepared, type PreparedFile, prepareFiles } from "../files/prepare-files.ts";
-import { indexMode, indexSignature } from "../git-index/git-index.ts";
+import { type GitIndex, indexMode, indexSignature } from "../git-index/git-index.ts";
 import type { Draft } from "../note-store.ts";
 import { type WrittenPack, writePack } from "../objects/pack-writer.ts";
 import { type HeldLocks, type Prepared, prepareAll } from "../refs/git-lock.ts";
@@ -132,7 +131,9 @@ async function once(
 }
 
 interface NextIndex {
+  readonly index: GitIndex;
   readonly bytes: Buffer;
+  /** Of the index that it was made from. */
   readonly signature: string;
 }
 
@@ -153,7 +154,7 @@ async function write(
   });
   const rest = async (): Promise<NextIndex | null> => {
     if (!elsewhere) written.files = await prepareFiles(chain, intents);
-    const index = nextIndex(parts, written.files);
+    const index = nextIndex(parts, chain, written.files);
     const files = written.files.map((f) => f.intent);
     const { base: from, tip: to } = chain;
     const opening = elsewhere || to === null ? null : intents.open({ format: 1, ref, from, to, files });
@@ -173,19 +174,16 @@ async function write(
   return index.value;
 }
 
-function nextIndex(parts: StoreParts, files: readonly PreparedFile[]): NextIndex | null {
+function nextIndex(parts: StoreParts, chain: Chain, files: readonly PreparedFile[]): NextIndex | null {
   if (files.length === 0) return null;
-  const { index, signature } = parts.index.read();
-  const { bytes } = index.edit(
-    files.map(({ intent, stat, look, place }) => ({
-      path: intent.path,
-      expected: intent.before,
-      blob: intent.after,
-      stat,
-      executable: parts.fileModes && !place && isExecutable(look),
-    })),
-  );
-  return { bytes, signature };
+  const { index: before, signature } = parts.index.read();
+  const edits = files.map(({ intent: { path, before: expected, after: blob }, stat }) => {
+    return { path, expected, blob, stat, executable: chain.changed.get(path)?.executable === true };
+  });
+  // Paths that were not looked at have no edit, and then the tip's folders are not the index's.
+  const moved = files.length === chain.changed.size ? chain.folders : undefined;
+  const { index, bytes } = before.edit(edits, moved);
+  return { index, bytes, signature };
 }
 
 /** Step 5, in the order in which Git takes them. */
@@ -219,16 +217,16 @@ function underTheLocks(
   const from = indexSignature(gitdir);
   let next = index;
   if (next !== null && from !== next.signature) {
-    next = nextIndex(parts, files);
+    next = nextIndex(parts, chain, files);
     if (next !== null) held.replace("index", next.bytes);
   }
   onStep("checked");
   const publication = { root, gitdir, ref, chain, files, intents, elsewhere, index: next !== null, onStep };
   const published = publish(publication, held);
   try {
-    if (next !== null && published.indexed) parts.index.wrote(next.bytes);
+    const to = next !== null && published.indexed ? parts.index.wrote(next.index) : indexSignature(gitdir);
     foreign.settle();
-    const indexMoved = published.indexed && !elsewhere ? { from, to: indexSignature(gitdir) } : null;
+    const indexMoved = published.indexed && !elsewhere ? { from, to } : null;
     return { ...published, indexMoved };
   } catch (error) {
     return { ...published, indexMoved: null, trouble: published.trouble ?? error };

@@ -152,10 +152,10 @@ function levelIndex(parts: StoreParts, ready: readonly Ready[], held: HeldLocks)
     return [{ path, expected: behind, blob: tip, stat }];
   });
   if (edits.length === 0) return;
-  const { bytes } = index.edit(edits);
+  const { index: next, bytes } = index.edit(edits);
   held.replace("index", bytes);
   held.publish("index");
-  parts.index.wrote(bytes);
+  parts.index.wrote(next);
 }
 
 function placeOne({ root, intents }: StoreParts, { path, tip, expected, look, prepared }: Ready): boolean {

@@ -1,61 +1,166 @@
 /**
- * The index's TREE extension: Git's record of which folders' trees are already written. A folder below which
- * an entry changed is marked invalid, as Git marks it; Git computes those again and trusts the others.
+ * The index's TREE extension: Git's record of which folders' trees are already written, and under which ids.
+ * Git trusts it blindly, and a wrong id would commit wrong content: so a changed folder gets a valid id only where
+ * it is proved to be the tip's (`followTip`), and is marked invalid everywhere else, as Git itself marks it.
+ * Nodes never change; an update makes new ones along the changed paths, so that its cost follows the change.
  * @see gitformat-index(5), "Cache tree"
  */
+import type { ObjectId } from "../objects/object-id.ts";
 
-interface Folder {
+export interface CacheTree {
+  /** Of one folder, in raw bytes as latin1; "" the root. */
   readonly name: string;
-  /** Entries below it; -1: invalid, without an id. */
-  count: number;
-  id: Buffer | null;
-  readonly folders: Folder[];
+  /** Entries of the index below it; -1: invalid, without an id. */
+  readonly count: number;
+  readonly id: ObjectId | null;
+  readonly folders: readonly CacheTree[];
+  /** As it lies in the file, with everything below it. */
+  readonly bytes: Buffer;
 }
 
-function parse(content: Buffer, position: { at: number }): Folder | null {
-  const nul = content.indexOf(0, position.at);
+/** What a chain of commits made of the folders that it touched; by path in raw bytes as latin1, "" the root. */
+export type MovedFolders = ReadonlyMap<string, MovedFolder>;
+
+export interface MovedFolder {
+  /** The tree in the chain's base; null: there was none, or it isn't known. */
+  readonly before: ObjectId | null;
+  /** The tree in the chain's tip. Stale when the folder is gone from the tip. */
+  readonly after: ObjectId;
+}
+
+/** One edit of the index, as the cache-tree needs it. */
+export interface EditedEntry {
+  /** Raw bytes as latin1. */
+  readonly path: string;
+  /** How many entries more the index has there now: -1, 0, 1. */
+  readonly grown: number;
+  /** The index itself changed here. */
+  readonly changed: boolean;
+  /** Index and the chain's tip hold the same here now: entry, mode and blob, or nothing. */
+  readonly level: boolean;
+}
+
+/** @returns null when the content can't be read: leaving the extension out is always right */
+export function parseCacheTree(content: Buffer): CacheTree | null {
+  return parse(content, { at: 0 });
+}
+
+function parse(content: Buffer, position: { at: number }): CacheTree | null {
+  const from = position.at;
+  const nul = content.indexOf(0, from);
   const end = content.indexOf(0x0a, nul + 1);
   if (nul < 0 || end < 0) return null;
-  const [, count, folders] = /^(-?\d+) (\d+)$/.exec(content.toString("latin1", nul + 1, end)) ?? [];
+  const [, count, below] = /^(-?\d+) (\d+)$/.exec(content.toString("latin1", nul + 1, end)) ?? [];
   if (count === undefined) return null;
-  const name = content.toString("latin1", position.at, nul);
-  const valid = Number(count) >= 0;
-  position.at = end + 1 + (valid ? 20 : 0);
+  const isValid = Number(count) >= 0;
+  position.at = end + 1 + (isValid ? 20 : 0);
   if (position.at > content.length) return null;
-  const id = valid ? content.subarray(end + 1, end + 21) : null;
-  const found: Folder = { name, count: Number(count), id, folders: [] };
-  for (let left = Number(folders); left > 0; left--) {
+  const id = isValid ? content.toString("hex", end + 1, end + 21) : null;
+  const folders: CacheTree[] = [];
+  for (let left = Number(below); left > 0; left--) {
     const child = parse(content, position);
     if (child === null) return null;
-    found.folders.push(child);
+    folders.push(child);
   }
-  return found;
+  const name = content.toString("latin1", from, nul);
+  return { name, count: Number(count), id, folders, bytes: content.subarray(from, position.at) };
 }
 
-function write(folder: Folder, out: Buffer[]): void {
-  out.push(Buffer.from(`${folder.name}\0${folder.count} ${folder.folders.length}\n`, "latin1"));
-  if (folder.id !== null) out.push(folder.id);
-  for (const child of folder.folders) write(child, out);
+function node(name: string, count: number, id: ObjectId | null, folders: readonly CacheTree[]): CacheTree {
+  const head = Buffer.from(`${name}\0${count} ${folders.length}\n`, "latin1");
+  const own = id === null ? [head] : [head, Buffer.from(id, "hex")];
+  return { name, count, id, folders, bytes: Buffer.concat([...own, ...folders.map((one) => one.bytes)]) };
 }
 
-/**
- * The extension's content with every folder above these paths marked invalid.
- * @param paths latin1 strings of raw bytes
- * @returns null when the content can't be read: leaving the extension out is always right
- */
-export function invalidateCacheTree(content: Buffer, paths: Iterable<string>): Buffer | null {
-  const root = parse(content, { at: 0 });
-  if (root === null) return null;
-  for (const path of paths) {
-    let folder: Folder | undefined = root;
-    for (const part of path.split("/")) {
-      if (folder === undefined) break;
-      folder.count = -1;
-      folder.id = null;
-      folder = folder.folders.find((child) => child.name === part);
+/** The edits of one folder and, by name, of those below it. */
+interface Touched {
+  readonly path: string;
+  readonly folders: Map<string, Touched>;
+  grown: number;
+  changed: boolean;
+  level: boolean;
+}
+
+const touchedAt = (path: string): Touched => ({
+  path,
+  folders: new Map(),
+  grown: 0,
+  changed: false,
+  level: true,
+});
+
+function gather(edits: Iterable<EditedEntry>): Touched {
+  const root = touchedAt("");
+  for (const edit of edits) {
+    const add = (one: Touched) => {
+      one.grown += edit.grown;
+      one.changed ||= edit.changed;
+      one.level &&= edit.level;
+    };
+    let at = root;
+    add(at);
+    let from = 0;
+    for (let slash = edit.path.indexOf("/"); slash >= 0; slash = edit.path.indexOf("/", from)) {
+      const name = edit.path.slice(from, slash);
+      const child = at.folders.get(name) ?? touchedAt(edit.path.slice(0, slash));
+      at.folders.set(name, child);
+      add(child);
+      at = child;
+      from = slash + 1;
     }
   }
-  const out: Buffer[] = [];
-  write(root, out);
-  return Buffer.concat(out);
+  return root;
+}
+
+/** Git keeps them by length, then by bytes. */
+const order = (a: CacheTree, b: CacheTree) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1);
+
+/**
+ * The cache-tree after edits of the index that follow a chain of commits.
+ *
+ * The proof of an id: a folder whose node is valid holds in the index exactly the tree of that id. When this is its
+ * tree in the chain's base, and everything that the chain changed below it was changed in the index alike, then
+ * the index holds its tree in the chain's tip. A folder that a person staged something in has no valid node, or
+ * one of another tree, and is marked invalid.
+ *
+ * @param edits all paths that the chain changed, whether or not the index followed
+ * @param moved the chain's folders; empty when the edits are of no chain: all that changed is marked invalid
+ * @returns null when no entry is left
+ * @cost follows the folders touched and how many folders lie in them
+ */
+export function followTip(
+  root: CacheTree,
+  edits: Iterable<EditedEntry>,
+  moved: MovedFolders,
+): CacheTree | null {
+  return follow({ before: root, isEmpty: false }, gather(edits), moved);
+}
+
+interface Place {
+  /** Null: no node, which under an invalid folder means nothing. */
+  readonly before: CacheTree | null;
+  /** Neither the index nor the chain's base had anything there. */
+  readonly isEmpty: boolean;
+}
+
+function follow({ before, isEmpty }: Place, touched: Touched, moved: MovedFolders): CacheTree | null {
+  if (!touched.changed) return before;
+  const isKnown = isEmpty || (before !== null && before.count >= 0);
+  const move = moved.get(touched.path);
+  const isBase = isEmpty || (before !== null && before.id !== null && before.id === move?.before);
+  const had = before?.folders ?? [];
+  const folders = had.filter((one) => !touched.folders.has(one.name));
+  for (const [name, below] of touched.folders) {
+    const child = had.find((one) => one.name === name) ?? null;
+    // A valid folder names all folders in it: one that is missing had no entries.
+    const after = follow({ before: child, isEmpty: child === null && isBase }, below, moved);
+    if (after !== null) folders.push(after);
+  }
+  folders.sort(order);
+  const count = (before?.count ?? 0) + touched.grown;
+  const name = touched.path.slice(touched.path.lastIndexOf("/") + 1);
+  if (isKnown && count <= 0) return null;
+  const isProved = isBase && touched.level && folders.every((one) => one.count >= 0);
+  if (isProved && move !== undefined) return node(name, count, move.after, folders);
+  return before === null && folders.length === 0 ? null : node(name, -1, null, folders);
 }

@@ -7,6 +7,7 @@ import { hash } from "node:crypto";
 import type { BigIntStats } from "node:fs";
 import { NotesError } from "../../domain/errors.ts";
 import type { ObjectId } from "../objects/object-id.ts";
+import { type CacheTree, parseCacheTree } from "./cache-tree.ts";
 
 export const HEADER_BYTES = 12;
 const FIXED_BYTES = 62;
@@ -19,7 +20,10 @@ export interface ParsedIndex {
   readonly version: number;
   /** Start of each entry, and at last the end of the entries. */
   readonly starts: Uint32Array;
-  readonly extensions: readonly Extension[];
+  /** TREE; null: not there, or unreadable. */
+  readonly tree: CacheTree | null;
+  /** REUC, as it lies in the file without its header. */
+  readonly resolveUndo: Buffer | null;
 }
 
 interface Extension {
@@ -48,18 +52,17 @@ export function withChecksum(parts: readonly Uint8Array[]): Buffer {
 
 /**
  * Find the entries and extensions.
- * @param trusted bytes that we made ourselves: the checksum is not computed again
  * @throws NotesError STORAGE damaged, version 4, or an extension that must be understood
  * @cost one SHA-1 of the file; a step for each entry
  */
-export function parseIndex(bytes: Buffer, trusted = false): ParsedIndex {
+export function parseIndex(bytes: Buffer): ParsedIndex {
   const end = bytes.length - CHECKSUM_BYTES;
   if (end < HEADER_BYTES || bytes.toString("latin1", 0, 4) !== "DIRC")
     throw refuse("is damaged or cut short");
   const checksum = bytes.subarray(end);
   // All zero: written with index.skipHash.
   const unhashed = checksum.every((byte) => byte === 0);
-  if (!trusted && !unhashed && !hash("sha1", bytes.subarray(0, end), "buffer").equals(checksum))
+  if (!unhashed && !hash("sha1", bytes.subarray(0, end), "buffer").equals(checksum))
     throw refuse("is damaged: its checksum is wrong. Move it away; git read-tree HEAD makes it anew");
   const version = bytes.readUInt32BE(4);
   if (version !== 2 && version !== 3)
@@ -77,7 +80,16 @@ export function parseIndex(bytes: Buffer, trusted = false): ParsedIndex {
     at += entryLength(name - at + length);
   }
   starts[starts.length - 1] = at;
-  return { bytes, version, starts, extensions: readExtensions(bytes, at, end) };
+  const extensions = readExtensions(bytes, at, end);
+  const content = (signature: string) => extensions.find((one) => one.signature === signature)?.content;
+  const tree = content("TREE");
+  return {
+    bytes,
+    version,
+    starts,
+    tree: tree === undefined ? null : parseCacheTree(tree),
+    resolveUndo: content("REUC") ?? null,
+  };
 }
 
 function readExtensions(bytes: Buffer, from: number, end: number): Extension[] {
@@ -107,7 +119,7 @@ export function nameStart(bytes: Buffer, entry: number): number {
 const entryLength = (unpadded: number) => (unpadded + 8) & ~7;
 
 /** One extension as it lies in the file: signature, length, content. */
-export function extensionBytes({ signature, content }: Extension): Buffer {
+export function extensionBytes(signature: string, content: Buffer): Buffer {
   const header = Buffer.alloc(8);
   header.write(signature, "latin1");
   header.writeUInt32BE(content.length, 4);

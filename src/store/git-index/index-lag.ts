@@ -83,10 +83,10 @@ export function openIndexLag(parts: StoreParts): IndexLag {
     const held = await locks.acquire([await locks.prepare("index", "", indexMode(gitdir))], { waitMs: 0 });
     try {
       const { index } = parts.index.read();
-      const { bytes, left } = index.edit(await lagging(index, tip));
+      const { index: next, bytes, left } = index.edit(await lagging(index, tip));
       held.replace("index", bytes);
       held.publish("index");
-      parts.index.wrote(bytes);
+      parts.index.wrote(next);
       parts.foreign.settle();
       return left;
     } finally {

@@ -93,8 +93,8 @@ function levelIndex(
     edits.push({ path, expected: behind.before, blob: after, stat, executable });
   }
   if (edits.length === 0) return;
-  const { bytes } = index.edit(edits);
+  const { index: next, bytes } = index.edit(edits);
   held.replace("index", bytes);
   held.publish("index");
-  parts.index.wrote(bytes);
+  parts.index.wrote(next);
 }

@@ -11,6 +11,8 @@ import type { ObjectEdit } from "../objects/pack-bytes.ts";
 import { isFolder, type TreeEntry, type TreeNode, treeNode } from "./tree-node.ts";
 
 export interface WrittenTree {
+  /** Its path in raw bytes as latin1; "" the root. */
+  readonly folder: string;
   readonly id: ObjectId;
   readonly bytes: Buffer;
   /** How it differs from the tree that stood in its place, for a delta. Absent for a new folder. */
@@ -22,6 +24,8 @@ export interface TreeChain {
   start(root: ObjectId | null): void;
   /** The regular file's blob in the tree as patched so far; null when absent or not a regular file. */
   blobAt(path: RepoPath): BlobId | null;
+  /** Whether a regular file stands there in the tree as patched so far that is executable (100755). */
+  isExecutable(path: RepoPath): boolean;
   /** Names and entries of a folder as patched so far; empty when there is none. */
   list(folder: string): { readonly name: string; readonly mode: string; readonly id: ObjectId }[];
   /**
@@ -208,6 +212,7 @@ export function treeChain(
       // A regular file's entry is a blob.
       return entry !== null && isRegular(entry) ? (entry.id as BlobId) : null;
     },
+    isExecutable: (path) => entryAt(raw(path))?.mode === "100755",
     list(folder) {
       const found = folderAt(raw(folder));
       if (found === null || "blocked" in found) return [];
@@ -242,7 +247,7 @@ export function treeChain(
         if (one === undefined) throw new Error("a changed folder was dropped");
         const bytes = one.node.bytes();
         const id = hashObject("tree", bytes);
-        if (id !== one.base?.id) emit({ id, bytes, ...editOf(one) });
+        if (id !== one.base?.id) emit({ folder, id, bytes, ...editOf(one) });
         one.node.markWritten();
         one.id = id;
         one.base = { id, length: bytes.length };
