@@ -39,7 +39,7 @@ async function killedAt(step: Step, nth = 1): Promise<StoreOnGit> {
 
 function leftovers({ repo }: StoreOnGit): string[] {
   const all = readdirSync(repo.gitdir, { recursive: true, encoding: "utf8" });
-  const named = all.filter((f) => /\.lock$|\.keep$|objects\/pack\/tmp_/.test(f));
+  const named = all.filter((f) => /\.lock$|\.keep$|objects\/pack\/\.notesd_/.test(f));
   const kept = ["intents", "prepared", "aside", "locks"].flatMap((f) =>
     readdirSync(join(repo.gitdir, "notesd", f)),
   );
@@ -144,7 +144,7 @@ describe("a process killed in the middle of a commit", () => {
     await on.store.close();
     on.save(".git/notesd/intents/.000000000008.json.7f376a45b6d2.tmp", "{");
     on.save(".git/notesd/.base.log.7f376a45b6d2.tmp", "x");
-    on.save(".git/objects/pack/tmp_notesd_1234.keep", "");
+    on.save(".git/objects/pack/.notesd_1234.keep", "");
     const keep = `.git/objects/pack/pack-${"12".repeat(20)}.keep`;
     on.save(keep, "");
     const store = await on.reopen();

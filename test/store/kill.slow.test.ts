@@ -45,7 +45,7 @@ test("20 kills of a process that commits in a loop lose nothing that was acknowl
     carriedOut += store.recovery.carriedOut;
     expect(repo.git("status", "--porcelain")).toBe("");
     const all = readdirSync(repo.gitdir, { recursive: true, encoding: "utf8" });
-    expect(all.filter((f) => /\.lock$|\.keep$|objects\/pack\/tmp_/.test(f))).toEqual([]);
+    expect(all.filter((f) => /\.lock$|\.keep$|objects\/pack\/\.notesd_/.test(f))).toEqual([]);
     expect(readdirSync(join(repo.gitdir, "notesd/intents"))).toEqual([]);
     const reachable = repo.git("rev-list", "HEAD").split("\n");
     expect(new Set(reachable).size).toBe(reachable.length);

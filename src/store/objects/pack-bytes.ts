@@ -6,6 +6,7 @@
 import { hash } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
 import type { ObjectId, ObjectType } from "./object-id.ts";
+import { newPackName } from "./pack-names.ts";
 
 /** One replaced range that turns a base object into this one; lets a tree cost its change, not its size. */
 export interface ObjectEdit {
@@ -31,7 +32,7 @@ interface Entry extends PackedAt {
 }
 
 export interface FinishedPack {
-  /** 40 hex digits: the trailing checksum, and the pack's name. */
+  /** 40 hex digits, another one for each pack: see `newPackName`. */
   readonly name: string;
   readonly pack: Buffer;
   readonly idx: Buffer;
@@ -226,7 +227,7 @@ export function packBuilder(): PackBuilder {
       const body = Buffer.concat(chunks);
       const checksum = hash("sha1", body, "buffer");
       const pack = Buffer.concat([body, checksum]);
-      return { name: checksum.toString("hex"), pack, idx: idxOf(entries, checksum), objects: entries.length };
+      return { name: newPackName("fresh"), pack, idx: idxOf(entries, checksum), objects: entries.length };
     },
   };
 }

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { FinishedPack } from "./pack-bytes.ts";
+import { packFile, packFolder, unfinishedPackFile } from "./pack-names.ts";
 
 export interface WrittenPack {
   /** 40 hex digits. */
@@ -17,10 +18,8 @@ export interface WrittenPack {
 }
 
 /** What our `.keep` files say; a person's own .keep never does. */
-const KEEP_TEXT = "notesd: until the branch is durable\n";
+export const KEEP_TEXT = "notesd: until the branch is durable\n";
 const PACK_NAME = /^pack-([0-9a-f]{40})\.keep$/;
-
-const packFolder = (gitdir: string) => join(gitdir, "objects", "pack");
 
 async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
   const handle = await promises.open(file, "w", 0o444);
@@ -45,16 +44,8 @@ export function keptPacks(gitdir: string): string[] {
 
 /** Remove our `.keep` of a pack; another's stays. For recovery, after the ref was verified. */
 export function releasePack(gitdir: string, name: string): void {
-  const keep = join(packFolder(gitdir), `pack-${name}.keep`);
+  const keep = packFile(gitdir, name, "keep");
   if (orAbsent(() => readFileSync(keep, "utf8")) === KEEP_TEXT) orAbsent(() => unlinkSync(keep));
-}
-
-/**
- * A file of a pack that is being written. `tmp_` is what git gc and git prune clear away when a crash leaves it;
- * without an ending nobody, native Git included, takes it for a pack.
- */
-export function unfinishedPackFile(gitdir: string, name: string, ending: string): string {
-  return join(packFolder(gitdir), `tmp_notesd_${name}_${ending}`);
 }
 
 /** Wait for all, also when one fails: nothing may still be writing when the failure is cleaned up. */
@@ -72,7 +63,7 @@ async function all(work: readonly Promise<void>[]): Promise<void> {
  */
 export async function writePack(gitdir: string, { name, pack, idx }: FinishedPack): Promise<WrittenPack> {
   const folder = packFolder(gitdir);
-  const path = (ending: string) => join(folder, `pack-${name}.${ending}`);
+  const path = (ending: string) => packFile(gitdir, name, ending);
   const temporary = (ending: string) => unfinishedPackFile(gitdir, name, ending);
   let renamed = false;
   return withStorageErrors("writing the pack", async () => {

@@ -11,7 +11,7 @@ import { orAbsent } from "../../lib/durable-file.ts";
 import type { OpenIntent } from "../commit/intents.ts";
 import { syncFiles } from "../commit/settle.ts";
 import { blobId } from "../objects/object-id.ts";
-import { keptPacks, releasePack } from "../objects/pack-writer.ts";
+import { clearPackLeftovers } from "../objects/pack-leftovers.ts";
 import { removeOwnLocks } from "../refs/git-lock.ts";
 import { asStorageError, withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
@@ -69,9 +69,7 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
   await withStorageErrors("clearing what a crash left", () =>
     clearFolders(parts, owed.length + stuck.length > 0),
   );
-  const packs = keptPacks(gitdir);
-  for (const name of packs) releasePack(gitdir, name);
-  clearTemporaryPacks(gitdir);
+  const packs = clearPackLeftovers(gitdir);
   clearTemporaryFiles(gitdir);
   const carriedOut =
     published.filter(({ placed }) => !placed).length - (owed.length > 0 ? published.length : 0);
@@ -134,12 +132,5 @@ function clearTemporaryFiles(gitdir: string): void {
     const names = orAbsent(() => readdirSync(folder)) ?? [];
     for (const name of names.filter((one) => pattern.test(one)))
       orAbsent(() => unlinkSync(join(folder, name)));
-  }
-}
-
-function clearTemporaryPacks(gitdir: string): void {
-  const folder = join(gitdir, "objects", "pack");
-  for (const name of orAbsent(() => readdirSync(folder)) ?? []) {
-    if (name.startsWith("tmp_notesd_")) orAbsent(() => unlinkSync(join(folder, name)));
   }
 }

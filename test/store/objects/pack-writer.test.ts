@@ -5,12 +5,8 @@ import { expect, test } from "vitest";
 import { hashObject } from "../../../src/store/objects/object-id.ts";
 import { gitObjects } from "../../../src/store/objects/objects.ts";
 import { type ObjectEdit, packBuilder } from "../../../src/store/objects/pack-bytes.ts";
-import {
-  keptPacks,
-  releasePack,
-  unfinishedPackFile,
-  writePack,
-} from "../../../src/store/objects/pack-writer.ts";
+import { unfinishedPackFile } from "../../../src/store/objects/pack-names.ts";
+import { keptPacks, releasePack, writePack } from "../../../src/store/objects/pack-writer.ts";
 import { type GitRepo, gitRepo } from "../../support/git-repo.ts";
 
 const blob = (text: string) => {
@@ -46,9 +42,9 @@ test("Git verifies the pack, finds each object once, and fsck is clean", async (
   repo.git("update-ref", "refs/heads/main", commitId);
   expect(repo.git("cat-file", "blob", fileId)).toBe("hello");
   expect(repo.git("fsck", "--strict", "--full")).toBe("");
-  expect(readdirSync(join(repo.gitdir, "objects/pack")).filter((file) => file.startsWith("tmp_"))).toEqual(
-    [],
-  );
+  expect(
+    readdirSync(join(repo.gitdir, "objects/pack")).filter((file) => file.startsWith(".notesd_")),
+  ).toEqual([]);
 });
 
 test("git repack -ad deletes nothing while .keep stands, and may after release", async () => {
@@ -64,6 +60,24 @@ test("git repack -ad deletes nothing while .keep stands, and may after release",
   expect(keptPacks(repo.gitdir)).toEqual([]);
   repo.git("repack", "-adq");
   expect(repo.tryGit("cat-file", "-t", commitId).status).not.toBe(0);
+});
+
+test("git prune --expire=now takes nothing away from a pack that is being written", async () => {
+  const repo = gitRepo();
+  const unfinished = unfinishedPackFile(repo.gitdir, "0".repeat(40), "pack");
+  const forGit = join(repo.gitdir, "objects/pack/tmp_pack_x");
+  for (const file of [unfinished, forGit]) writeFileSync(file, "half");
+  repo.git("prune", "--expire=now");
+  expect([existsSync(unfinished), existsSync(forGit)]).toEqual([true, false]);
+});
+
+test("the same objects written again are a pack of another name, so that no .keep comes over a released pack", async () => {
+  const repo = gitRepo();
+  const first = await writePack(repo.gitdir, smallPack().finished);
+  first.release();
+  const second = await writePack(repo.gitdir, smallPack().finished);
+  expect(second.name).not.toBe(first.name);
+  expect(keptPacks(repo.gitdir)).toEqual([second.name]);
 });
 
 test("a person's .keep is not ours to remove", async () => {
