@@ -130,8 +130,8 @@ function adler32(bytes: Uint8Array): number {
 }
 
 /**
- * A zlib stream of one stored block. A delta is mostly ids, which don't shrink, and setting up zlib costs some
- * twenty times more than this.
+ * A zlib stream of one stored block: for a delta, mostly ids, which don't shrink, and for what is small. Setting up
+ * zlib costs some twenty times more than this; a later repack by Git deflates.
  * @see RFC 1950, RFC 1951 section 3.2.4
  */
 function stored(content: Uint8Array): Buffer {
@@ -145,12 +145,14 @@ function stored(content: Uint8Array): Buffer {
   return out;
 }
 
-/** Small windows for small objects: setting up the default one costs more than the work. */
+/** Up to here deflating would save less than a disk block. */
+const SMALL_BYTES = 2048;
+
+/** Small windows for what isn't large: setting up the default one costs more than the work. */
 function compress(content: Uint8Array, isDelta: boolean): Buffer {
-  if (isDelta && content.length <= MAX_STORED) return stored(content);
+  if (content.length <= (isDelta ? MAX_STORED : SMALL_BYTES)) return stored(content);
   const windowBits = Math.max(9, Math.min(15, 32 - Math.clz32(content.length)));
   return deflateSync(content, {
-    // A delta is mostly ids, which don't shrink.
     level: isDelta ? 0 : 1,
     windowBits,
     memLevel: Math.max(1, windowBits - 7),

@@ -3,9 +3,17 @@
  * The `.keep` stands until the ref is durable; without it a `git repack -ad` in between deletes objects
  * that nothing reaches yet. What is in the pack is `pack-bytes.ts`.
  */
-import { existsSync, mkdirSync, promises, readdirSync, readFileSync, unlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
+import { fsyncFolder, orAbsent, writeSynced } from "../../lib/durable-file.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { FinishedPack } from "./pack-bytes.ts";
 import { packFile, packFolder, unfinishedPackFile } from "./pack-names.ts";
@@ -19,17 +27,8 @@ export interface WrittenPack {
 
 /** What our `.keep` files say; a person's own .keep never does. */
 export const KEEP_TEXT = "notesd: until the branch is durable\n";
+const READ_ONLY = { mode: 0o444, over: true };
 const PACK_NAME = /^pack-([0-9a-f]{40})\.keep$/;
-
-async function writeSynced(file: string, bytes: Uint8Array): Promise<void> {
-  const handle = await promises.open(file, "w", 0o444);
-  try {
-    await handle.writeFile(bytes);
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-}
 
 /** Names of the packs whose `.keep` is ours, standing from a crash or held now. */
 export function keptPacks(gitdir: string): string[] {
@@ -70,19 +69,18 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
     try {
       mkdirSync(folder, { recursive: true });
       await all([
-        // By rename, so that a kill never leaves an empty one, which could be a person's.
-        promises
-          .writeFile(temporary("keep"), KEEP_TEXT)
-          .then(() => promises.rename(temporary("keep"), path("keep"))),
-        writeSynced(temporary("pack"), pack),
-        writeSynced(temporary("idx"), idx),
+        writeSynced(temporary("pack"), pack, READ_ONLY),
+        writeSynced(temporary("idx"), idx, READ_ONLY),
       ]);
-      await promises.rename(temporary("pack"), path("pack"));
+      // By rename, so that a kill never leaves an empty one, which could be a person's.
+      writeFileSync(temporary("keep"), KEEP_TEXT);
+      renameSync(temporary("keep"), path("keep"));
+      renameSync(temporary("pack"), path("pack"));
       renamed = true;
-      await promises.rename(temporary("idx"), path("idx"));
+      renameSync(temporary("idx"), path("idx"));
       await fsyncFolder(folder);
     } catch (error) {
-      for (const ending of ["pack", "idx", "keep"]) await promises.rm(temporary(ending), { force: true });
+      for (const ending of ["pack", "idx", "keep"]) orAbsent(() => unlinkSync(temporary(ending)));
       // A pack without its idx is seen by nobody.
       if (renamed && !existsSync(path("idx"))) orAbsent(() => unlinkSync(path("pack")));
       releasePack(gitdir, name);

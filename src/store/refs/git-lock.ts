@@ -5,10 +5,11 @@
  */
 import { randomBytes } from "node:crypto";
 import {
+  closeSync,
   linkSync,
   lstatSync,
   mkdirSync,
-  promises,
+  openSync,
   readdirSync,
   renameSync,
   unlinkSync,
@@ -17,7 +18,7 @@ import {
 import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { linkInto, orAbsent, writeNewSync } from "../../lib/durable-file.ts";
+import { linkInto, orAbsent, writeNewSync, writeSynced } from "../../lib/durable-file.ts";
 import { asStorageError } from "../storage-error.ts";
 
 /** The file in the Git directory that a lock guards: `index`, `HEAD`, `packed-refs`, `refs/heads/main`. */
@@ -216,11 +217,6 @@ export async function prepareAll(
   throw failed.reason;
 }
 
-/** In one call where the system takes it: `writeFile` would cross the thread pool for each half megabyte. */
-async function writeAll(handle: promises.FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
-}
-
 /** Locks of one repository. `<gitdir>/notesd/locks/` is made when missing. */
 export function gitLocks(settings: GitLockSettings): GitLocks {
   const { gitdir, clock, lockWaitMs } = settings;
@@ -256,15 +252,10 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
     async prepare(name, bytes, mode = 0o644) {
       const proof = proofName(gitdir, name);
       try {
-        const handle = await promises.open(proof, "wx", mode);
-        try {
-          await writeAll(handle, typeof bytes === "string" ? Buffer.from(bytes) : bytes);
-          if (mustOutlivePower(name, bytes)) await handle.datasync();
-        } finally {
-          await handle.close();
-        }
+        // Also the Git index, which need not outlive a power cut: else its rename starts writing it out, under the locks.
+        if (bytes.length > 0) await writeSynced(proof, bytes, { mode });
+        else closeSync(openSync(proof, "wx", mode));
       } catch (error) {
-        unlinkIfThere(proof);
         throw asStorageError(error, `preparing ${name}`);
       }
       return { name, proof };
