@@ -10,6 +10,7 @@ import {
   fsync,
   fsyncSync,
   linkSync,
+  mkdirSync,
   openSync,
   renameSync,
   unlinkSync,
@@ -140,6 +141,17 @@ function fsyncFolderSync(folder: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Do what needs a folder, and again when the folder was missing: it nearly never is, so it isn't looked for. */
+export function inFolder<T>(folder: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    mkdirSync(folder, { recursive: true });
+    return work();
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseCommit } from "../domain/commit-proof.ts";
+import { parseCommit, parseOwnCommit } from "../domain/commit-proof.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents } from "../domain/event.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
@@ -281,7 +281,7 @@ async function eventsOf(
 ): Promise<CommitEvents> {
   // A merge may have taken paths as they stood on another parent: that is a walk.
   if (parents.length > 1) return parts.log.eventsOf(id);
-  const commit = parseCommit(id, raw, parts.proofKey);
+  const commit = parseOwnCommit(id, raw);
   const told = changes.filter(({ path }) => parts.notes.file(path));
   return { commit, events: toEvents(commit, told, new Map()) };
 }

@@ -8,7 +8,7 @@ import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { byBytes } from "../../lib/byte-order.ts";
 import { diskBlob, isExecutable, type Look } from "../files/disk-look.ts";
 import type { MovedFolder, MovedFolders } from "../git-index/cache-tree.ts";
-import type { Draft, DraftOutcome, TreeChange } from "../note-store.ts";
+import type { Draft, DraftOutcome, FileWish, TreeChange } from "../note-store.ts";
 import { blobId, commitId, type ObjectId, type ObjectType } from "../objects/object-id.ts";
 import { type PackBuilder, packBuilder } from "../objects/pack-bytes.ts";
 import type { TreeChain } from "../trees/trees.ts";
@@ -91,6 +91,7 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
   const looks = new Map<RepoPath, Look>();
   const results: (BuiltCommit | Refusal)[] = [];
   const commits: BuiltCommit[] = [];
+  const ids = new Map<Uint8Array, BlobId>();
   let tip = ground.base;
   trees.start(ground.tree);
   for (const draft of drafts) {
@@ -103,6 +104,16 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
   }
   return { base: ground.base, tip, results, commits, changed, folders, looks, pack, objects };
 
+  /** The id of a file's new bytes, computed once. */
+  function idOf(bytes: Uint8Array): BlobId {
+    const id = ids.get(bytes) ?? blobId(bytes);
+    ids.set(bytes, id);
+    return id;
+  }
+  function afterOf({ bytes }: FileWish): BlobId | null {
+    return bytes === null ? null : idOf(bytes);
+  }
+
   /** Patch the tree; what doesn't fit is rolled back by the caller. */
   function conflictOf({ files }: Draft): Refusal | null {
     for (const { path, expected } of files) {
@@ -111,9 +122,10 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
     }
     // What goes makes room: a folder may come where a file was, and a file where a folder was.
     const removedFirst = [...files].sort((a, b) => Number(a.bytes !== null) - Number(b.bytes !== null));
-    for (const { path, bytes } of removedFirst) {
+    for (const wish of removedFirst) {
+      const { path, bytes } = wish;
       try {
-        trees.set(path, bytes === null ? null : blobId(bytes), bytes !== null && heldExecutable(path, bytes));
+        trees.set(path, afterOf(wish), bytes !== null && heldExecutable(path, bytes));
       } catch (error) {
         // A folder stands at the path, or a file in its way.
         if (error instanceof NotesError && error.code === "CONFLICT")
@@ -133,19 +145,20 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
     if (!ground.fileModes || ground.elsewhere) return false;
     const seen = looks.get(path) ?? ground.look(path);
     looks.set(path, seen);
-    return isExecutable(seen) && diskBlob(seen) === blobId(bytes);
+    return isExecutable(seen) && diskBlob(seen) === idOf(bytes);
   }
 
   /** Each working file must hold what is believed of it, or already what this draft wants. */
   function dirtyOf({ files, origin }: Draft): Refusal | null {
     if (ground.elsewhere && origin === "door") return null;
-    const dirty = files.filter(({ path, bytes, onDisk }) => {
+    const dirty = files.filter((wish) => {
+      const { path, onDisk } = wish;
       if (ground.elsewhere) return true;
       const seen = looks.get(path) ?? ground.look(path);
       looks.set(path, seen);
       const disk = diskBlob(seen);
       if (disk === undefined) return true;
-      if (disk === (bytes === null ? null : blobId(bytes))) return false;
+      if (disk === afterOf(wish)) return false;
       if (origin === "disk") return true;
       const before = changed.get(path);
       const believed = before?.held === true ? before.after : ground.believed(path);
@@ -165,11 +178,12 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
 
   function add(draft: Draft): BuiltCommit {
     const changes: TreeChange[] = [];
-    for (const { path, expected, bytes } of draft.files) {
-      const after = bytes === null ? null : blobId(bytes);
+    for (const wish of draft.files) {
+      const { path, expected } = wish;
+      const after = afterOf(wish);
       if (after !== expected) changes.push({ path, before: expected, after });
     }
-    for (const { bytes } of draft.files) if (bytes !== null) put("blob", blobId(bytes), bytes);
+    for (const { bytes } of draft.files) if (bytes !== null) put("blob", idOf(bytes), bytes);
     const tree = trees.write(({ folder, id, bytes, edit }) => {
       const before = folders.has(folder) ? (folders.get(folder)?.before ?? null) : (edit?.base ?? null);
       folders.set(folder, { before, after: id });
@@ -180,9 +194,10 @@ export function buildChain(drafts: readonly Draft[], ground: Ground): Chain {
     const raw = buildCommit(draft, tree, parents, ground.proofKey);
     const id = commitId(raw);
     put("commit", id, raw);
-    for (const { path, expected, bytes } of draft.files) {
+    for (const wish of draft.files) {
+      const { path, expected, bytes } = wish;
       const before = changed.has(path) ? (changed.get(path)?.before ?? null) : expected;
-      const after = bytes === null ? null : blobId(bytes);
+      const after = afterOf(wish);
       const executable = after !== null && trees.isExecutable(path);
       changed.set(path, { before, after, bytes, held: draft.origin === "disk", executable });
     }

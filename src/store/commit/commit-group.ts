@@ -5,6 +5,7 @@
 import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
+import type { PlainFolders } from "../files/disk-look.ts";
 import { dropPrepared, type PreparedFile, prepareFiles } from "../files/prepare-files.ts";
 import { type GitIndex, indexMode, indexSignature } from "../git-index/git-index.ts";
 import type { Draft } from "../note-store.ts";
@@ -95,14 +96,16 @@ async function once(
   refuseBusy(state);
   const elsewhere = state.state === "elsewhere";
   const base = parts.branch.toBuildOn();
+  const tree = base === null ? null : (await parts.log.header(base)).tree;
+  const plain: PlainFolders = new Set();
   const chain = buildChain(drafts, {
     base,
-    tree: base === null ? null : (await parts.log.header(base)).tree,
+    tree,
     elsewhere,
     fileModes: parts.fileModes,
     trees: parts.trees,
     proofKey: parts.proofKey,
-    look: parts.workTree.look,
+    look: (path) => parts.workTree.look(path, plain),
     believed: parts.workTree.base,
   });
   if (chain.commits.length === 0 || chain.tip === null) return { chain, published: null };

@@ -7,6 +7,7 @@
 
 import { COMMITTER } from "../../domain/commit-message.ts";
 import type { RepoPath } from "../../domain/note.ts";
+import type { PlainFolders } from "../files/disk-look.ts";
 import { isVacant, lstatNow, signatureOf, signatureText } from "../files/file-signature.ts";
 import { placeFile } from "../files/place.ts";
 import type { PreparedFile } from "../files/prepare-files.ts";
@@ -120,17 +121,19 @@ function placeAll(
   theirs: RepoPath[],
   failed: (error: unknown) => void,
 ): void {
+  const plain: PlainFolders = new Set();
   for (const { intent, place } of files) {
     if (!place) continue;
     const { path, replaced, prepared } = intent;
     onStep("file");
     try {
-      const placed = placeFile(root, {
+      const placement = {
         path,
         replaced,
         prepared: prepared === null ? null : intents.prepared(prepared.name),
         aside: intents.aside(intent.aside),
-      });
+      };
+      const placed = placeFile(root, placement, plain);
       if (placed === "theirs") theirs.push(path);
       if (placed === "blocked") pending.push(path);
     } catch (error) {

@@ -69,8 +69,8 @@ const unfit = (reason: string): Look => ({ kind: "unfit", reason });
  * @throws Node errors other than absence and missing permission (EIO)
  * @cost one lstat; one read and SHA-1 when the signature changed or the file is young
  */
-export function lookAt(rules: LookRules, path: RepoPath, known: Known | null): Look {
-  if (behindLink(rules.root, path)) return unfit("lies behind a symbolic link");
+export function lookAt(rules: LookRules, path: RepoPath, known: Known | null, plain?: PlainFolders): Look {
+  if (behindLink(rules.root, path, plain)) return unfit("lies behind a symbolic link");
   const file = join(rules.root, path);
   const stat = permitted(() => orAbsent(() => lstatSync(file, { bigint: true })));
   if (stat === FORBIDDEN) return unfit(FORBIDDEN);
@@ -141,14 +141,22 @@ function readPlain(rules: LookRules, file: string): Look {
   }
 }
 
-/** Whether any folder between the root and the file is a symbolic link. */
-export function behindLink(root: string, path: string): boolean {
+/**
+ * Folders found to be no links during one stretch without a turn of the loop, so that the many files of a folder
+ * ask for it once. A new stretch begins with an empty one.
+ */
+export type PlainFolders = Set<string>;
+
+/** Whether any folder between the root and the file is a symbolic link. @cost one lstat for each folder not known as plain */
+export function behindLink(root: string, path: string, plain?: PlainFolders): boolean {
   for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1)) {
-    const folder = join(root, path.slice(0, slash));
-    const stat = permitted(() => orAbsent(() => lstatSync(folder)));
+    const folder = path.slice(0, slash);
+    if (plain?.has(folder)) continue;
+    const stat = permitted(() => orAbsent(() => lstatSync(join(root, folder))));
     // What lies below can't be looked at either, and says so.
     if (stat === null || stat === FORBIDDEN) return false;
     if (stat.isSymbolicLink()) return true;
+    if (stat.isDirectory()) plain?.add(folder);
   }
   return false;
 }

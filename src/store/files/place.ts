@@ -6,8 +6,8 @@
 import { mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RepoPath } from "../../domain/note.ts";
-import { errnoOf, linkInto, orAbsent } from "../../lib/durable-file.ts";
-import { behindLink } from "./disk-look.ts";
+import { errnoOf, inFolder, linkInto, orAbsent } from "../../lib/durable-file.ts";
+import { behindLink, type PlainFolders } from "./disk-look.ts";
 import { type FileSignature, lstatNow, sameContent, signatureOf } from "./file-signature.ts";
 
 interface Placement {
@@ -32,9 +32,13 @@ export type Placed = "placed" | "theirs" | "blocked";
  * @throws Node errors (ENOSPC, EACCES, …); the old file is then back where it was, or still aside
  * @cost two stats, a rename and a link
  */
-export function placeFile(root: string, { path, prepared, replaced, aside }: Placement): Placed {
+export function placeFile(
+  root: string,
+  { path, prepared, replaced, aside }: Placement,
+  plain?: PlainFolders,
+): Placed {
   const target = join(root, path);
-  if (behindLink(root, path)) return "theirs";
+  if (behindLink(root, path, plain)) return "theirs";
   if (replaced !== null) {
     // Before the move, so that what is plainly a person's (a new file, a folder) isn't touched at all.
     const standing = lstatNow(target);
@@ -48,10 +52,11 @@ export function placeFile(root: string, { path, prepared, replaced, aside }: Pla
     return "placed";
   }
   try {
-    if (replaced === null && isBlocked(target)) return "blocked";
-    if (!linkInto(prepared, target)) return replaced === null ? "theirs" : keepBoth(target, aside, replaced);
+    const linked = inFolder(dirname(target), () => linkInto(prepared, target));
+    if (!linked) return replaced === null ? "theirs" : keepBoth(target, aside, replaced);
   } catch (error) {
     if (replaced !== null) putBack(target, aside);
+    else if (isInTheWay(error)) return "blocked";
     throw error;
   }
   if (replaced !== null && wasWritten(aside, replaced)) return reclaim(target, prepared, aside);
@@ -106,16 +111,10 @@ function makeFolder(target: string): void {
   mkdirSync(dirname(target), { recursive: true });
 }
 
-/** Make the folder of a path; true: something that is no folder stands where one must be. */
-function isBlocked(target: string): boolean {
-  try {
-    makeFolder(target);
-    return false;
-  } catch (error) {
-    const code = errnoOf(error);
-    if (code === "EEXIST" || code === "ENOTDIR") return true;
-    throw error;
-  }
+/** Something that is no folder stands where the path needs one. */
+function isInTheWay(error: unknown): boolean {
+  const code = errnoOf(error);
+  return code === "EEXIST" || code === "ENOTDIR";
 }
 
 /**

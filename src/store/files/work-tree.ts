@@ -10,14 +10,14 @@ import { slicer } from "../slicer.ts";
 import { asStorageError } from "../storage-error.ts";
 import type { PathFilter } from "../trees/tree-diff.ts";
 import type { BaseTable } from "./base-table.ts";
-import { type Look, type LookRules, lookAt } from "./disk-look.ts";
+import { type Look, type LookRules, lookAt, type PlainFolders } from "./disk-look.ts";
 import { notePathsBelow } from "./disk-scan.ts";
 import { signatureOf, signatureText } from "./file-signature.ts";
 
 /** What the publication needs beside the public face. */
 export interface StoreWorkTree extends WorkTree {
   /** Look at one file, learning its signature. @throws NotesError STORAGE */
-  look(path: RepoPath): Look;
+  look(path: RepoPath, plain?: PlainFolders): Look;
   /** A file was placed, or adopted, and holds `blob`: base follows, and the next look reads the file. */
   holds(path: RepoPath, blob: BlobId | null): void;
 }
@@ -34,9 +34,9 @@ interface WorkTreeSettings {
 export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkTreeSettings): StoreWorkTree {
   const { root } = rules;
 
-  function look(path: RepoPath): Look {
+  function look(path: RepoPath, plain?: PlainFolders): Look {
     try {
-      const found = lookAt(rules, path, table.known(path));
+      const found = lookAt(rules, path, table.known(path), plain);
       const known =
         found.kind === "file" && found.settled
           ? { signature: signatureText(signatureOf(found.stat)), blob: found.blob }
@@ -48,8 +48,8 @@ export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkT
     }
   }
 
-  function describe(path: RepoPath): DiskFile {
-    const found = look(path);
+  function describe(path: RepoPath, plain: PlainFolders): DiskFile {
+    const found = look(path, plain);
     switch (found.kind) {
       case "file":
         return { kind: "file", path, blob: found.blob, mtimeMs: Number(found.stat.mtimeNs / 1_000n) / 1_000 };
@@ -66,10 +66,13 @@ export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkT
     for (const path of paths ?? table.paths()) if (notes.file(path)) wanted.add(path);
     const turn = slicer();
     const found: DiskFile[] = [];
+    let plain: PlainFolders = new Set();
     for (const path of [...wanted].sort(byBytes)) {
-      found.push(describe(path));
+      found.push(describe(path, plain));
       const pause = turn();
-      if (pause !== null) await pause;
+      if (pause === null) continue;
+      await pause;
+      plain = new Set();
     }
     return found;
   }

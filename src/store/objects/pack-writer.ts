@@ -68,6 +68,7 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
   return withStorageErrors("writing the pack", async () => {
     try {
       mkdirSync(folder, { recursive: true });
+      if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
       await all([
         writeSynced(temporary("pack"), pack, READ_ONLY),
         writeSynced(temporary("idx"), idx, READ_ONLY),
@@ -86,6 +87,6 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
       releasePack(gitdir, name);
       throw error;
     }
-    return { name, release: () => releasePack(gitdir, name) };
+    return { name, release: () => void orAbsent(() => unlinkSync(path("keep"))) };
   });
 }

@@ -18,7 +18,7 @@ import {
 import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { linkInto, orAbsent, writeNewSync, writeSynced } from "../../lib/durable-file.ts";
+import { inFolder, linkInto, orAbsent, writeNewSync, writeSynced } from "../../lib/durable-file.ts";
 import { asStorageError } from "../storage-error.ts";
 
 /** The file in the Git directory that a lock guards: `index`, `HEAD`, `packed-refs`, `refs/heads/main`. */
@@ -135,9 +135,8 @@ const lost = (name: LockName) => busy(name, "was taken from us; nothing was publ
 /** Link our prepared file in as the lock. False: somebody holds it. */
 function take(gitdir: string, { name, proof }: Prepared, takeOver: boolean): boolean {
   const path = lockPath(gitdir, name);
-  mkdirSync(dirname(path), { recursive: true });
   try {
-    if (linkInto(proof, path)) return true;
+    if (inFolder(dirname(path), () => linkInto(proof, path))) return true;
   } catch (error) {
     // Git removes empty ref folders while we look: the next attempt makes it again.
     if (orAbsent(() => lstatSync(dirname(path))) === null) return false;
@@ -201,8 +200,11 @@ async function waitFor(clock: Clock, ms: number): Promise<void> {
   }
 }
 
+/** Also beside what a dead process of the same id left. */
+const session = randomBytes(6).toString("hex");
+let proofs = 0;
 const proofName = (gitdir: string, name: LockName) =>
-  join(locksFolder(gitdir), `${encodeURIComponent(name)}~${randomBytes(6).toString("hex")}`);
+  join(locksFolder(gitdir), `${encodeURIComponent(name)}~${session}-${++proofs}`);
 
 /** Prepare several or none: when one can't be written, those that were are dropped. @throws NotesError STORAGE */
 export async function prepareAll(

@@ -2,10 +2,10 @@
  * Reflog lines in Git's own format, so that `git reflog`, `HEAD@{1}` and undo work for people.
  * Appended before the ref moves; not synced, as Git doesn't. Reading reflogs is left to Git.
  */
-import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { CommitId } from "../../domain/note.ts";
-import { writeAllSync } from "../../lib/durable-file.ts";
+import { inFolder, writeAllSync } from "../../lib/durable-file.ts";
 
 interface ReflogEntry {
   /** Null: the ref did not exist. */
@@ -36,8 +36,7 @@ export function reflogLine({ from, to, name, email, atMs, message }: ReflogEntry
  */
 export function appendReflog(gitdir: string, ref: string, lines: string): void {
   const file = join(gitdir, "logs", ref);
-  mkdirSync(dirname(file), { recursive: true });
-  const fd = openSync(file, "a+", 0o644);
+  const fd = inFolder(dirname(file), () => openSync(file, "a+", 0o644));
   try {
     const { size } = fstatSync(fd);
     const last = Buffer.alloc(1);
