@@ -10,6 +10,7 @@ import {
   fsync,
   fsyncSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -155,14 +156,29 @@ export function inFolder<T>(folder: string, work: () => T): T {
   }
 }
 
-/** Give a file a second name. False when that name is taken; the taken file is untouched. */
+/**
+ * Give a file a second name. False when that name is taken; the taken file is untouched. An error leaves open whether
+ * the link was made (a network file system asks twice): the name itself says.
+ */
 export function linkInto(file: string, name: string): boolean {
   try {
     linkSync(file, name);
     return true;
   } catch (error) {
+    if (isSameFile(file, name)) return true;
     if (errnoOf(error) === "EEXIST") return false;
     throw error;
+  }
+}
+
+/** Whether two names are of one file. False too when that can't be seen. */
+export function isSameFile(a: string, b: string): boolean {
+  try {
+    const [one, other] = [a, b].map((name) => lstatSync(name, { bigint: true }));
+    return one?.ino === other?.ino && one?.dev === other?.dev;
+  } catch {
+    // Trigger: one of them is absent, or the disk refuses. Why: the caller has an error of its own. Outcome: it is told.
+    return false;
   }
 }
 

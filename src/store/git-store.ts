@@ -29,6 +29,7 @@ import { createGitLog, toEvents } from "./history/git-log.ts";
 import type { Draft, DraftOutcome, NoteStore, Publication } from "./note-store.ts";
 import { gitObjects } from "./objects/objects.ts";
 import { openUpkeep } from "./objects/upkeep.ts";
+import { type Alone, oneAtATime } from "./one-at-a-time.ts";
 import { type RecoveryReport, recover } from "./recovery/recovery.ts";
 import { openBranchTip } from "./refs/branch-tip.ts";
 import { watchForeignActivity } from "./refs/foreign-activity.ts";
@@ -36,6 +37,7 @@ import { gitLocks } from "./refs/git-lock.ts";
 import { readRef } from "./refs/refs.ts";
 import { repoState } from "./refs/repo-state.ts";
 import { takenBack } from "./refs/taken-back.ts";
+import { withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { noteFilter } from "./trees/note-filter.ts";
 import { treeChain } from "./trees/trees.ts";
@@ -76,7 +78,11 @@ export interface GitStore extends NoteStore {
  *
  * @throws NotesError STORAGE the branch is malformed or its tip unreadable
  */
-export async function openGitStore(options: GitStoreOptions): Promise<GitStore> {
+export function openGitStore(options: GitStoreOptions): Promise<GitStore> {
+  return withStorageErrors("opening the store", () => open(options));
+}
+
+async function open(options: GitStoreOptions): Promise<GitStore> {
   const alone = oneAtATime();
   const config = await readGitConfig(join(options.gitdir, "config"));
   const fileModes = config.get("core.filemode")?.at(-1) !== "false";
@@ -103,7 +109,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
 
   async function commit(drafts: readonly Draft[]): Promise<Publication> {
     checkDrafts(drafts);
-    await giveGitTime();
+    await withStorageErrors("looking at the repository", giveGitTime);
     return alone(async () => {
       await settling.repair();
       const group = await commitGroup(parts, drafts);
@@ -131,7 +137,7 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
     workTree,
     recovery,
     tip: async () => parts.branch.now(),
-    state: async () => parts.state(),
+    state: () => withStorageErrors("looking at the repository", parts.state),
     commit,
     readBlob: async (id) => objects.read("blob", id),
     blobAt: log.blobAt,
@@ -161,29 +167,6 @@ export async function openGitStore(options: GitStoreOptions): Promise<GitStore> 
         await table.flush();
         objects.close();
       }),
-  };
-}
-
-const LONGEST_TIMER_MS = 0x7fffffff;
-
-type Alone = <T>(work: () => Promise<T>) => Promise<T>;
-
-/**
- * One piece of work at a time, in the order of asking; one that fails doesn't stop the next. While there is any
- * the process stays: a clock's timers alone would let it end in the middle of waiting for a lock.
- */
-function oneAtATime(): Alone {
-  let last: Promise<unknown> = Promise.resolve();
-  let pending = 0;
-  let stay: NodeJS.Timeout | undefined;
-  const done = () => {
-    if (--pending === 0) clearInterval(stay);
-  };
-  return (work) => {
-    if (++pending === 1) stay = setInterval(() => {}, LONGEST_TIMER_MS);
-    const mine = last.then(work, work);
-    last = mine.then(done, done);
-    return mine;
   };
 }
 

@@ -17,7 +17,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Step } from "../../src/store/commit/publication.ts";
 import { at, blobOf, committed, draft, message } from "../support/drafts.ts";
 import { fakeClock } from "../support/fake-clock.ts";
-import { type StoreOnGit, saveFile, storeOnGit } from "../support/store-on-git.ts";
+import { saveFile } from "../support/save-file.ts";
+import { type StoreOnGit, storeOnGit } from "../support/store-on-git.ts";
 import { until } from "../support/wait.ts";
 
 let open: StoreOnGit[] = [];

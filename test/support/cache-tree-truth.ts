@@ -5,8 +5,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CacheTree } from "../../src/store/git-index/cache-tree.ts";
 import { parseIndex } from "../../src/store/git-index/index-bytes.ts";
+import { GIT_ENV } from "./git-env.ts";
 import type { GitRepo } from "./git-repo.ts";
-import { GIT_ENV } from "./git-repo.ts";
 
 /** Nodes of the index's cache-tree by path, "" the root; empty when it has none. */
 export function cacheTreeOf({ gitdir }: GitRepo): Map<string, CacheTree> {

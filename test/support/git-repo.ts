@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach } from "vitest";
+import { GIT_ENV } from "./git-env.ts";
 
 const made: string[] = [];
 afterEach(() => {
@@ -16,18 +17,6 @@ export function temporaryFolder(): string {
   made.push(folder);
   return folder;
 }
-
-export const GIT_ENV = {
-  PATH: process.env["PATH"] ?? "",
-  HOME: "/nonexistent",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_AUTHOR_NAME: "Ann",
-  GIT_AUTHOR_EMAIL: "ann@example.org",
-  GIT_COMMITTER_NAME: "Ann",
-  GIT_COMMITTER_EMAIL: "ann@example.org",
-  LC_ALL: "C",
-};
 
 export interface GitRepo {
   readonly root: string;

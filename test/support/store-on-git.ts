@@ -1,9 +1,10 @@
 /** A store on a real repository in a temporary folder, with a person at native Git beside it. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { CommitId } from "../../src/domain/note.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../src/store/git-store.ts";
 import { type GitRepo, gitRepo } from "./git-repo.ts";
+import { saveFile } from "./save-file.ts";
 
 export interface StoreOnGit {
   readonly repo: GitRepo;
@@ -11,16 +12,6 @@ export interface StoreOnGit {
   save(path: string, content: string | Uint8Array | null): void;
   text(path: string): string | null;
   reopen(options?: Partial<GitStoreOptions>): Promise<GitStore>;
-}
-
-export function saveFile(root: string, path: string, content: string | Uint8Array | null): void {
-  const file = join(root, path);
-  if (content === null) {
-    rmSync(file, { force: true });
-    return;
-  }
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
 }
 
 export function textOf(root: string, path: string): string | null {

@@ -10,7 +10,8 @@ import { dropPrepared, type PreparedFile, prepareFiles } from "../files/prepare-
 import { type GitIndex, indexMode, indexSignature } from "../git-index/git-index.ts";
 import type { Draft } from "../note-store.ts";
 import { type WrittenPack, writePack } from "../objects/pack-writer.ts";
-import { type HeldLocks, type Prepared, prepareAll } from "../refs/git-lock.ts";
+import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
+import type { Prepared } from "../refs/own-locks.ts";
 import { readRef } from "../refs/refs.ts";
 import { refuseBusy } from "../refs/refuse-busy.ts";
 import { withStorageErrors } from "../storage-error.ts";
@@ -245,13 +246,12 @@ async function makeDurable(
 ): Promise<PublishedGroup> {
   let trouble = published.trouble;
   const folder = dirname(join(parts.gitdir, parts.ref));
-  const synced = fsyncFolder(folder).then(
-    () => written.pack?.release(),
-    (error: unknown) => {
-      // The .keep stands on: recovery and the next sync settle it.
+  const synced = fsyncFolder(folder)
+    .then(() => written.pack?.release())
+    .catch((error: unknown) => {
+      // The .keep stands on until the next start.
       trouble ??= error;
-    },
-  );
+    });
   if (parts.durability === "full") await synced;
   for (const { type, id, bytes } of chain.objects) {
     parts.objects.remember(type, id, Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes));
@@ -266,8 +266,21 @@ async function makeDurable(
 
 async function takeBack(parts: StoreParts, { pack, files, intent, prepared }: Written): Promise<void> {
   parts.locks.discard(prepared);
-  if (intent !== null) parts.intents.close(intent);
-  dropPrepared(files, parts.intents);
-  // A person's Git may have seen its objects already, and written none of its own: only the .keep goes.
-  pack?.release();
+  const steps = [
+    () => intent !== null && parts.intents.close(intent),
+    () => dropPrepared(files, parts.intents),
+    // A person's Git may have seen its objects already, and written none of its own: only the .keep goes.
+    () => pack?.release(),
+  ];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      parts.troubled(
+        "what a write left that did not happen could not be cleared",
+        error,
+        "cleared at the next start",
+      );
+    }
+  }
 }

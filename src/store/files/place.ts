@@ -6,7 +6,7 @@
 import { mkdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RepoPath } from "../../domain/note.ts";
-import { errnoOf, inFolder, linkInto, orAbsent } from "../../lib/durable-file.ts";
+import { errnoOf, inFolder, isSameFile, linkInto, orAbsent } from "../../lib/durable-file.ts";
 import { behindLink, type PlainFolders } from "./disk-look.ts";
 import { type FileSignature, lstatNow, sameContent, signatureOf } from "./file-signature.ts";
 
@@ -29,7 +29,8 @@ export type Placed = "placed" | "theirs" | "blocked";
 /**
  * Carry out one placement.
  *
- * @throws Node errors (ENOSPC, EACCES, …); the old file is then back where it was, or still aside
+ * @throws Node errors (ENOSPC, EACCES, …); the old file is then back where it was, unless the new one stands there or
+ * the disk refuses that too: then it is still aside
  * @cost two stats, a rename and a link
  */
 export function placeFile(
@@ -43,7 +44,31 @@ export function placeFile(
     // Before the move, so that what is plainly a person's (a new file, a folder) isn't touched at all.
     const standing = lstatNow(target);
     if (standing === null || !sameContent(signatureOf(standing), replaced)) return "theirs";
-    if (orAbsent(() => renameSync(target, aside)) === null) return "theirs";
+    if (!setAside(target, aside)) return "theirs";
+  }
+  try {
+    return linkIn(root, { path, prepared, replaced, aside });
+  } catch (error) {
+    const stands = prepared !== null && isSameFile(prepared, target);
+    if (replaced !== null && !stands && lstatNow(aside) !== null) putBack(target, aside);
+    throw error;
+  }
+}
+
+/** False: there was nothing. An error leaves open whether it was moved: the names themselves say. */
+function setAside(target: string, aside: string): boolean {
+  try {
+    return orAbsent(() => renameSync(target, aside)) !== null;
+  } catch (error) {
+    if (lstatNow(target) !== null || lstatNow(aside) === null) throw error;
+    return true;
+  }
+}
+
+/** The second half: the old file is out of the way. */
+function linkIn(root: string, { path, prepared, replaced, aside }: Placement): Placed {
+  const target = join(root, path);
+  if (replaced !== null) {
     const moved = lstatNow(aside);
     if (moved === null || !sameContent(signatureOf(moved), replaced)) return putBack(target, aside);
   }
@@ -55,8 +80,7 @@ export function placeFile(
     const linked = inFolder(dirname(target), () => linkInto(prepared, target));
     if (!linked) return replaced === null ? "theirs" : keepBoth(target, aside, replaced);
   } catch (error) {
-    if (replaced !== null) putBack(target, aside);
-    else if (isInTheWay(error)) return "blocked";
+    if (replaced === null && isInTheWay(error)) return "blocked";
     throw error;
   }
   if (replaced !== null && wasWritten(aside, replaced)) return reclaim(target, prepared, aside);
@@ -126,10 +150,9 @@ function removeEmptyFolders(root: string, path: RepoPath): void {
     if (folder === ".") return;
     try {
       rmdirSync(join(root, folder));
-    } catch (error) {
-      const code = errnoOf(error);
-      if (code === "ENOTEMPTY" || code === "EEXIST" || code === "ENOENT" || code === "EBUSY") return;
-      throw error;
+    } catch {
+      // Trigger: it holds something, or the disk refuses. Why: the file is gone all the same. Outcome: the folder stays.
+      return;
     }
   }
 }

@@ -107,7 +107,11 @@ function smallPacks(gitdir: string): { readonly small: Small[]; readonly all: nu
  * @returns how many packs were merged away
  * @throws NotesError STORAGE the disk refuses; no pack was removed that isn't in a new one
  */
-export async function mergeSmallPacks(gitdir: string, most: number): Promise<number> {
+export function mergeSmallPacks(gitdir: string, most: number): Promise<number> {
+  return withStorageErrors("putting small packs together", () => mergeSmall(gitdir, most));
+}
+
+async function mergeSmall(gitdir: string, most: number): Promise<number> {
   const { small, all } = smallPacks(gitdir);
   if (all <= most || existsSync(join(gitdir, "gc.pid"))) return 0;
   const chosen = small
@@ -126,20 +130,18 @@ export async function mergeSmallPacks(gitdir: string, most: number): Promise<num
 }
 
 async function mergeInto(gitdir: string, packs: readonly Small[]): Promise<number> {
-  return withStorageErrors("putting small packs together", async () => {
-    const files = await Promise.all(packs.map(readPack));
-    const finished = await mergePacks(files);
-    if (finished === null) return 0;
-    const written = await writePack(gitdir, finished);
-    for (const { path } of packs) {
-      // The pack that came out may be one of those that went in: nothing to merge, nothing to remove.
-      if (path.endsWith(`pack-${finished.name}`)) continue;
-      // The idx goes first: a pack without idx is invisible to Git, an idx without pack is an error.
-      for (const ending of ["idx", "pack"]) orAbsent(() => unlinkSync(`${path}.${ending}`));
-    }
-    written.release();
-    return packs.length - 1;
-  });
+  const files = await Promise.all(packs.map(readPack));
+  const finished = await mergePacks(files);
+  if (finished === null) return 0;
+  const written = await writePack(gitdir, finished);
+  for (const { path } of packs) {
+    // The pack that came out may be one of those that went in: nothing to merge, nothing to remove.
+    if (path.endsWith(`pack-${finished.name}`)) continue;
+    // The idx goes first: a pack without idx is invisible to Git, an idx without pack is an error.
+    for (const ending of ["idx", "pack"]) orAbsent(() => unlinkSync(`${path}.${ending}`));
+  }
+  written.release();
+  return packs.length - 1;
 }
 
 async function readPack({ path }: Small): Promise<PackFile> {

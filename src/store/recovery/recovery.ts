@@ -12,7 +12,7 @@ import type { OpenIntent } from "../commit/intents.ts";
 import { syncFiles } from "../commit/settle.ts";
 import { blobId } from "../objects/object-id.ts";
 import { clearPackLeftovers } from "../objects/pack-leftovers.ts";
-import { removeOwnLocks } from "../refs/git-lock.ts";
+import { removeOwnLocks } from "../refs/own-locks.ts";
 import { asStorageError, withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
 import { carryOut, type Refused } from "./carry-out.ts";

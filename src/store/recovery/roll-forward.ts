@@ -9,7 +9,7 @@ import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { orAbsent, writeNewSync } from "../../lib/durable-file.ts";
 import type { IntentFile, Intents, OpenIntent } from "../commit/intents.ts";
 import { behindLink } from "../files/disk-look.ts";
-import { lstatNow, signatureOf, signatureText } from "../files/file-signature.ts";
+import { lstatNow, sameContent, signatureOf, signatureText } from "../files/file-signature.ts";
 import { type Placed, placeFile, putBack, wasWritten } from "../files/place.ts";
 import { blobId } from "../objects/object-id.ts";
 
@@ -78,7 +78,7 @@ function settle(ground: RollForward, path: RepoPath, owed: readonly Owed[]): Blo
   const base = state === undefined ? (owed[0]?.before ?? null) : state.after;
   const last = owed.at(-1);
   if (last === undefined || known === last || ground.tipBlob(path) !== last.after) return base;
-  if (!isOurs(ground, owed, path)) return base;
+  if (!isOurs(ground, owed, path, held)) return base;
   const placed = place(ground, path, last.after);
   return placed === "blocked" ? BLOCKED : placed === "placed" ? last.after : base;
 }
@@ -90,17 +90,30 @@ function blobOf(file: string): BlobId | null {
 
 /**
  * Whether the working file may be written over: one that we linked (inode and mtime; linking changes ctime),
- * still the replaced one (all four values), or absent while the old one waits aside or there was none.
+ * still the replaced one (all four values, or all but ctime and its very bytes: taken aside and put back), or absent
+ * while the old one waits aside or there was none.
+ *
+ * @param held what the file holds; null: nothing, undefined: it is no file
  */
-function isOurs({ root, intents }: RollForward, owed: readonly Owed[], path: RepoPath): boolean {
+function isOurs(
+  { root, intents }: RollForward,
+  owed: readonly Owed[],
+  path: RepoPath,
+  held: BlobId | null | undefined,
+): boolean {
   if (behindLink(root, path)) return false;
   const stat = lstatNow(join(root, path));
   return owed.some(({ replaced, prepared, aside, before, placed }) => {
     if (stat !== null && prepared?.ino === String(stat.ino) && prepared.mtimeNs === String(stat.mtimeNs))
       return true;
     if (placed) return false;
-    if (stat !== null)
-      return replaced !== null && signatureText(signatureOf(stat)) === signatureText(replaced);
+    if (stat !== null) {
+      if (replaced === null) return false;
+      const now = signatureOf(stat);
+      return (
+        signatureText(now) === signatureText(replaced) || (held === before && sameContent(now, replaced))
+      );
+    }
     const old = lstatNow(intents.aside(aside));
     return replaced === null ? before === null : old !== null && String(old.ino) === replaced.ino;
   });

@@ -1,35 +1,26 @@
 /**
  * Git's own locks (`index.lock`, `HEAD.lock`, `refs/heads/<b>.lock`), taken as Git takes them and given back.
- * A lock is a hard link of a file in `<gitdir>/notesd/locks/`. While that file stands its inode can't be used
- * again, so "the lock has this inode" proves, also after a crash, that the lock is ours. No other is ever removed.
+ * How a lock is known to be ours is `own-locks.ts`. Invariant: whatever fails, a lock of ours is given back: at once,
+ * before the next one is taken, or at the next start.
  */
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, linkSync, lstatSync, mkdirSync, openSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { inFolder, linkInto, orAbsent, writeNewSync, writeSynced } from "../../lib/durable-file.ts";
 import { asStorageError } from "../storage-error.ts";
-
-/** The file in the Git directory that a lock guards: `index`, `HEAD`, `packed-refs`, `refs/heads/main`. */
-type LockName = string;
-
-/** Bytes waiting to become a guarded file; its link is the lock, its rename the publication. */
-export interface Prepared {
-  readonly name: LockName;
-  /** Absolute path of our file, the proof of ownership. */
-  readonly proof: string;
-}
+import {
+  type Abandoned,
+  abandonedLocks,
+  identity,
+  type LockName,
+  lockPath,
+  locksFolder,
+  type Prepared,
+  standingOwnLocks,
+  unlinkIfThere,
+} from "./own-locks.ts";
 
 export interface HeldLocks {
   /** @throws NotesError REPO_BUSY when somebody removed or replaced one of these locks */
@@ -41,7 +32,7 @@ export interface HeldLocks {
    * @throws NotesError REPO_BUSY the lock is no longer ours; the guarded file is as it was
    */
   publish(name: LockName): void;
-  /** Remove what is still held and every proof. May be called twice; never throws for a lock that is gone. */
+  /** Remove what is still held and every proof. May be called twice. Never throws: what was done under it stands. */
   release(): void;
 }
 
@@ -81,46 +72,11 @@ interface GitLockSettings {
 const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 50;
 
-export const locksFolder = (gitdir: string) => join(gitdir, "notesd", "locks");
-const lockPath = (gitdir: string, name: LockName) => join(gitdir, `${name}.lock`);
-
-function identity(path: string): string | null {
-  const stat = orAbsent(() => lstatSync(path, { bigint: true }));
-  return stat === null ? null : `${stat.dev}:${stat.ino}`;
-}
-
 /**
  * Refs are synced before they are renamed into place. The index is not, as with Git: it can be made again from
  * the tip, and it has 10 MB at 100,000 notes. Locks that guard without content have nothing to lose.
  */
 const mustOutlivePower = (name: LockName, bytes: Uint8Array | string) => name !== "index" && bytes.length > 0;
-
-const unlinkIfThere = (path: string) => orAbsent(() => unlinkSync(path));
-
-/** Names of the locks standing in the Git directory that are provably ours, from this process or a dead one. */
-export function standingOwnLocks(gitdir: string): LockName[] {
-  const folder = locksFolder(gitdir);
-  const proofs = orAbsent(() => readdirSync(folder)) ?? [];
-  const owned = proofs.flatMap((proof) => {
-    const name = decodeURIComponent(proof.slice(0, proof.lastIndexOf("~")));
-    const mine = identity(join(folder, proof));
-    return mine !== null && mine === identity(lockPath(gitdir, name)) ? [name] : [];
-  });
-  return [...new Set(owned)].sort();
-}
-
-/**
- * Remove the locks and prepared files that a dead process of ours left; foreign locks stay.
- * Call it after intents were rolled forward, under the daemon lock.
- * @returns names of the locks removed
- */
-export function removeOwnLocks(gitdir: string): LockName[] {
-  const names = standingOwnLocks(gitdir);
-  for (const name of names) unlinkIfThere(lockPath(gitdir, name));
-  const folder = locksFolder(gitdir);
-  for (const proof of orAbsent(() => readdirSync(folder)) ?? []) unlinkIfThere(join(folder, proof));
-  return names;
-}
 
 function busy(name: LockName, why: string, retryAfterMs: number): NotesError {
   return new NotesError("REPO_BUSY", `${name}.lock in the Git directory ${why}`, {
@@ -144,14 +100,18 @@ function take(gitdir: string, { name, proof }: Prepared, takeOver: boolean): boo
   }
   if (!takeOver || !standingOwnLocks(gitdir).includes(name)) return false;
   const bridge = `${proof}.take`;
-  linkSync(proof, bridge);
-  renameSync(bridge, path);
+  try {
+    linkSync(proof, bridge);
+    renameSync(bridge, path);
+  } finally {
+    unlinkIfThere(bridge);
+  }
   return true;
 }
 
-function hold(gitdir: string, prepared: readonly Prepared[]): HeldLocks {
+function hold(gitdir: string, prepared: readonly Prepared[], abandoned: Abandoned): HeldLocks {
   const held = new Map(prepared.map((one) => [one.name, { ...one, id: identity(one.proof) }]));
-  const proofs = prepared.map((one) => one.proof);
+  const proofs = [...prepared];
   const mine = (name: LockName) => {
     const lock = held.get(name);
     if (lock === undefined) throw new Error(`${name} is not locked`);
@@ -164,12 +124,13 @@ function hold(gitdir: string, prepared: readonly Prepared[]): HeldLocks {
     },
     replace(name, bytes) {
       const old = mine(name);
-      const proof = proofName(gitdir, name);
       const mode = lstatSync(old.proof).mode & 0o777;
+      const proof = proofName(gitdir, name);
+      proofs.push({ name, proof });
       if (mustOutlivePower(name, bytes)) writeNewSync(proof, bytes, { mode });
       else writeFileSync(proof, bytes, { mode, flag: "wx" });
-      proofs.push(proof);
       const bridge = `${proof}.take`;
+      proofs.push({ name, proof: bridge });
       linkSync(proof, bridge);
       renameSync(bridge, lockPath(gitdir, name));
       held.set(name, { name, proof, id: identity(proof) });
@@ -180,12 +141,8 @@ function hold(gitdir: string, prepared: readonly Prepared[]): HeldLocks {
       held.delete(name);
     },
     release() {
-      for (const { name, id } of [...held.values()].reverse()) {
-        const path = lockPath(gitdir, name);
-        if (id !== null && identity(path) === id) unlinkIfThere(path);
-      }
       held.clear();
-      for (const proof of proofs.splice(0)) unlinkIfThere(proof);
+      for (const one of proofs.splice(0).reverse()) abandoned.giveBack(one);
     },
   };
 }
@@ -224,9 +181,10 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
   const { gitdir, clock, lockWaitMs } = settings;
   const random = settings.random ?? Math.random;
   mkdirSync(locksFolder(gitdir), { recursive: true });
+  const abandoned = abandonedLocks(gitdir);
 
   const discard = (prepared: readonly Prepared[]) => {
-    for (const { proof } of prepared) unlinkIfThere(proof);
+    for (const one of prepared) abandoned.giveBack(one);
   };
 
   /** All of them, or the name that somebody else holds and none. */
@@ -235,19 +193,14 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
     const giveBack = () => {
       for (const one of taken.reverse()) unlinkIfThere(lockPath(gitdir, one.name));
     };
-    try {
-      for (const one of prepared) {
-        if (!take(gitdir, one, takeOver)) {
-          giveBack();
-          return one.name;
-        }
-        taken.push(one);
+    for (const one of prepared) {
+      if (!take(gitdir, one, takeOver)) {
+        giveBack();
+        return one.name;
       }
-      return null;
-    } catch (error) {
-      giveBack();
-      throw error;
+      taken.push(one);
     }
+    return null;
   };
 
   return {
@@ -258,6 +211,7 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
         if (bytes.length > 0) await writeSynced(proof, bytes, { mode });
         else closeSync(openSync(proof, "wx", mode));
       } catch (error) {
+        abandoned.giveBack({ name, proof });
         throw asStorageError(error, `preparing ${name}`);
       }
       return { name, proof };
@@ -267,9 +221,10 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
       const atMostMs = options.waitMs ?? lockWaitMs;
       const deadlineMs = clock.now() + atMostMs;
       try {
+        abandoned.sweep();
         for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
           const taken = attempt(prepared, options.takeOver === true);
-          if (taken === null) return hold(gitdir, prepared);
+          if (taken === null) return hold(gitdir, prepared, abandoned);
           settings.onForeign?.();
           if (clock.now() >= deadlineMs) {
             const why = `is held by another Git command for ${atMostMs} ms; try again when it is done, and if no Git is running, remove that file`;

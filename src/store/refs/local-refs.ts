@@ -8,7 +8,8 @@ import { NotesError } from "../../domain/errors.ts";
 import type { CommitId } from "../../domain/note.ts";
 import { errnoOf, fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
 import { withStorageErrors } from "../storage-error.ts";
-import type { GitLocks, HeldLocks, Prepared } from "./git-lock.ts";
+import type { GitLocks, HeldLocks } from "./git-lock.ts";
+import type { Prepared } from "./own-locks.ts";
 import { isRefName, readRef } from "./refs.ts";
 
 function assertOurs(name: string): void {

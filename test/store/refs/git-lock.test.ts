@@ -2,13 +2,8 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";
-import {
-  gitLocks,
-  locksFolder,
-  prepareAll,
-  removeOwnLocks,
-  standingOwnLocks,
-} from "../../../src/store/refs/git-lock.ts";
+import { gitLocks, prepareAll } from "../../../src/store/refs/git-lock.ts";
+import { locksFolder, removeOwnLocks, standingOwnLocks } from "../../../src/store/refs/own-locks.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
 import { gitRepo } from "../../support/git-repo.ts";
 

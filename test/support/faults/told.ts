@@ -1,0 +1,22 @@
+/** What a caller is told when the disk refuses. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { NotesError } from "../../../src/domain/errors.ts";
+import { untapped } from "./fs-tap.ts";
+
+/** A refusal says what failed, why, and what to do; empty when this error does. */
+export function whyNotTold(error: unknown): string[] {
+  if (!(error instanceof NotesError))
+    return [`not an error of ours: ${error instanceof Error ? error.stack : error}`];
+  if (error.code !== "STORAGE") return [`told as ${error.code}: ${error.message}`];
+  return /failed: |can't be /.test(error.message) ? [] : [`says no reason: ${error.message}`];
+}
+
+const PATIENCE = 50;
+
+/** Wait until what follows an answer is done, or was refused. */
+export async function settled(root: string): Promise<void> {
+  const names = () => untapped(() => readdirSync(join(root, ".git/notesd/intents")));
+  const open = () => names().some((name) => name.endsWith(".json"));
+  for (let n = 0; n < PATIENCE && open(); n++) await new Promise((resolve) => setImmediate(resolve));
+}
