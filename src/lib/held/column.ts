@@ -1,0 +1,137 @@
+/**
+ * Growing lists of numbers or bytes in one typed array each: no object a row, outside the heap, and a range of
+ * them is bytes that can be written as they are. Knows nothing of what the numbers mean.
+ * Invariant: a view of a range that is only ever appended to stays what it was, also when the list grows.
+ */
+const GROWTH = 1.25;
+const FIRST_ITEMS = 64;
+
+/** What can be kept in a file: append-only rows, as the machine holds them. */
+export interface Rows {
+  readonly length: number;
+  /** Bytes of a row. */
+  readonly size: number;
+  /** The bytes of the rows `from` ≤ row < `to`; no copy. */
+  bytes(from: number, to: number): Uint8Array;
+  /** Add rows from such bytes. */
+  append(bytes: Uint8Array): void;
+}
+
+type Numbers = Uint8Array | Uint32Array | Float64Array;
+
+class Column<T extends Numbers> implements Rows {
+  #items: T;
+  #length = 0;
+  readonly #make: (size: number) => T;
+
+  constructor(make: (size: number) => T) {
+    this.#make = make;
+    this.#items = make(0);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get size(): number {
+    return this.#items.BYTES_PER_ELEMENT;
+  }
+
+  /** 0 where nothing was set. */
+  at(row: number): number {
+    return this.#items[row] ?? 0;
+  }
+
+  /** Set a row; rows between the end and this one become 0. */
+  set(row: number, value: number): void {
+    if (row >= this.#length) this.#grow(row + 1);
+    this.#items[row] = value;
+  }
+
+  /** @returns the new row */
+  push(value: number): number {
+    const row = this.#length;
+    this.#grow(row + 1);
+    this.#items[row] = value;
+    return row;
+  }
+
+  /** An array of this column's kind that is nobody's yet. */
+  empty(length: number): T {
+    return this.#make(length);
+  }
+
+  clear(): void {
+    this.#items = this.#make(0);
+    this.#length = 0;
+  }
+
+  bytes(from: number, to: number): Uint8Array {
+    const { buffer, byteOffset, BYTES_PER_ELEMENT: size } = this.#items;
+    return new Uint8Array(buffer, byteOffset + from * size, (to - from) * size);
+  }
+
+  append(bytes: Uint8Array): void {
+    const size = this.#items.BYTES_PER_ELEMENT;
+    const from = this.#length;
+    this.#grow(from + bytes.length / size);
+    this.bytes(from, this.#length).set(bytes);
+  }
+
+  #grow(length: number): void {
+    this.#length = length;
+    if (length <= this.#items.length) return;
+    const grown = this.#make(Math.max(FIRST_ITEMS, Math.ceil(length * GROWTH)));
+    grown.set(this.#items);
+    this.#items = grown;
+  }
+}
+
+export type Flags = Column<Uint8Array>;
+export type Counts = Column<Uint32Array>;
+export type Reals = Column<Float64Array>;
+
+/** A column of 0..255. */
+export const flags = (): Flags => new Column((size) => new Uint8Array(size));
+/** A column of 0..2³²-1. */
+export const counts = (): Counts => new Column((size) => new Uint32Array(size));
+/** A column of any numbers. */
+export const reals = (): Reals => new Column((size) => new Float64Array(size));
+
+/** Bytes one after the other; a row is a byte. */
+export class Bytes implements Rows {
+  #held: Buffer = Buffer.alloc(0);
+  #length = 0;
+  readonly size = 1;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The memory, with room behind its end; another one after the next change. */
+  get held(): Buffer {
+    return this.#held;
+  }
+
+  /** Make room at the end. @returns where it starts */
+  extend(size: number): number {
+    const from = this.#length;
+    this.#length += size;
+    if (this.#length > this.#held.length) {
+      // An array buffer of its own, so that views of it are never of a pool that others write to.
+      const grown = Buffer.from(new ArrayBuffer(Math.max(FIRST_ITEMS, Math.ceil(this.#length * GROWTH))));
+      this.#held.copy(grown);
+      this.#held = grown;
+    }
+    return from;
+  }
+
+  append(bytes: Uint8Array): void {
+    const from = this.extend(bytes.length);
+    this.#held.set(bytes, from);
+  }
+
+  bytes(from: number, to: number): Uint8Array {
+    return this.#held.subarray(from, to);
+  }
+}

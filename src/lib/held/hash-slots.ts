@@ -1,0 +1,47 @@
+/**
+ * Open addressing over rows that lie elsewhere: from a hash to the row that a caller says is equal. Holds numbers
+ * only, some 7 bytes a row.
+ */
+const FULL = 0.65;
+
+export class HashSlots {
+  #slots = new Uint32Array(64);
+  #used = 0;
+  readonly #hashOf: (row: number) => number;
+
+  /** @param hashOf  the hash of a row that was added, 32 bits: asked for when the table grows */
+  constructor(hashOf: (row: number) => number) {
+    this.#hashOf = hashOf;
+  }
+
+  /** The row with this hash for which `same` holds, or -1. */
+  find(hash: number, same: (row: number) => boolean): number {
+    const mask = this.#slots.length - 1;
+    for (let at = spread(hash) & mask; ; at = (at + 1) & mask) {
+      const row = (this.#slots[at] ?? 0) - 1;
+      if (row < 0 || same(row)) return row;
+    }
+  }
+
+  /** Add a row that is not there yet. */
+  add(hash: number, row: number): void {
+    if (++this.#used > this.#slots.length * FULL) this.#double();
+    this.#put(hash, row);
+  }
+
+  #put(hash: number, row: number): void {
+    const mask = this.#slots.length - 1;
+    let at = spread(hash) & mask;
+    while (this.#slots[at] !== 0) at = (at + 1) & mask;
+    this.#slots[at] = row + 1;
+  }
+
+  #double(): void {
+    const before = this.#slots;
+    this.#slots = new Uint32Array(before.length * 2);
+    for (const slot of before) if (slot !== 0) this.#put(this.#hashOf(slot - 1), slot - 1);
+  }
+}
+
+/** High bits count too. */
+const spread = (hash: number) => hash ^ (hash >>> 15);
