@@ -1,209 +1,217 @@
 /**
- * The index as bytes, for a warm start: a line that names format, fingerprint, head and hash, then JSON in columns,
- * then the bodies in UTF-8. Disposable: whatever isn't exactly ours is refused and the caller rebuilds.
- * Invariant: restored, it answers every question as the index that wrote it, and folds on from there.
+ * The index as bytes, for a warm start: one whole segment, then segments with what came after it. A segment is a
+ * line of JSON that names format, fingerprint, head and sizes, the columns' rows as the machine holds them, and a
+ * checksum. Disposable: whatever isn't exactly ours is refused and the caller rebuilds; a tail that was not
+ * written to its end counts for nothing. Invariant: restored, it answers every question as the index that wrote
+ * it, and folds on from there.
  */
-import { createHash } from "node:crypto";
-import type { BlobId, CommitId, NoteId, RepoPath } from "../domain/note.ts";
-import type { Brief, CommitRecord, Entry, Row } from "./entry.ts";
-import { liveNote, parsedOf } from "./metadata.ts";
-import type { ParsedFile } from "./parsed-file.ts";
+import { endianness } from "node:os";
+import { crc32 } from "node:zlib";
+import type { CommitRecord } from "./entry.ts";
 import { emptyParts, type Parts } from "./parts.ts";
 
-const FORMAT = 2;
 const MAGIC = "notesd-index";
+const FORMAT = 3;
+const CHUNK_BYTES = 1 << 20;
+/** Eight hexadecimal digits. */
+const CHECKSUM_BYTES = 8;
 
-type BriefRow = [Brief["title"], Brief["type"], Brief["tags"], Brief["claim"]];
-type EntryRow = [
-  path: number,
-  blob: BlobId,
-  id: NoteId,
-  fallback: NoteId | null,
-  first: number,
-  changed: number,
-  trust: Entry["trust"],
-  brief: number,
-];
-type HistoryRow = [action: string, entry: number, gone: 0 | 1];
-type CommitRow = [
-  id: CommitId,
-  parents: readonly number[],
-  kept: Pick<CommitRecord, "atMs" | "source" | "agent" | "session" | "trust" | "stamps" | "request">,
-  rows: readonly HistoryRow[],
-  /** Path, entry (-1: none), path, entry, … */
-  left: readonly number[],
-];
-type FileRow = [entry: number, said: ParsedFile["said"], trouble: ParsedFile["trouble"], bodyBytes: number];
+type Agent = NonNullable<CommitRecord["agent"]>;
+type PageRange = readonly [page: number, from: number, to: number];
 
-interface Payload {
-  readonly paths: RepoPath[];
-  readonly briefs: BriefRow[];
-  readonly entries: EntryRow[];
-  readonly commits: CommitRow[];
-  readonly files: FileRow[];
+interface Line {
+  readonly magic: string;
+  readonly format: number;
+  /** What parsing depends on, and how this machine holds numbers. */
+  readonly reading: string;
+  readonly whole: boolean;
+  readonly head: string | null;
+  /** Rows of each column of the graph that the segment brings. */
+  readonly rows: readonly (readonly [from: number, to: number])[];
+  readonly agents: readonly Agent[];
+  /** Bytes: numbers of the paths whose row at the head is here, then each column's. */
+  readonly paths: readonly number[];
+  readonly pages: readonly PageRange[];
+  readonly bytes: number;
 }
 
-/** Serialise. @param fingerprint  one word, what parsing depends on @cost one pass; a few hundred bytes a note and its text */
-export function writeCheckpoint(parts: Parts, fingerprint: string): Uint8Array {
-  const { graph, log, state } = parts;
-  const paths = numbering<RepoPath>();
-  const briefs = numbering<Brief>();
-  const entries = numbering<Entry>();
-  const placeOf = (number: number) => graph.at(number).order;
+/** Up to where a file holds an index. */
+export interface Mark {
+  readonly graph: Parts["graph"];
+  readonly rows: readonly number[];
+  /** By page: which one it was, and how much of it. */
+  readonly pages: ReadonlyMap<number, { readonly serial: number; readonly length: number }>;
+}
 
-  const left = new Map<number, number[]>();
-  for (const { path, commit, entry } of graph.everyDelta()) {
-    if (graph.at(commit).order < 0) continue;
-    const pair = [paths.of(path), entry === null ? -1 : entries.of(entry)];
-    const known = left.get(commit);
-    if (known) known.push(...pair);
-    else left.set(commit, pair);
-  }
-  const commits = log.order.map((number): CommitRow => {
-    const { id, parents, atMs, source, agent, session, trust, stamps, request, rows } = graph.at(number);
-    return [
-      id,
-      parents.map(placeOf),
-      { atMs, source, agent, session, trust, stamps, request },
-      rows.map(({ action, entry, gone }) => [action, entries.of(entry), gone ? 1 : 0]),
-      left.get(number) ?? [],
-    ];
+/** The file that an index was restored from. */
+export interface Origin {
+  readonly mark: Mark;
+  /** How far the file was read: what follows counts for nothing. */
+  readonly bytes: number;
+  /** How much of it the first segment takes. */
+  readonly wholeBytes: number;
+}
+
+export interface Snapshot {
+  /** Whether the segment stands alone; else it follows on what the mark says. */
+  readonly whole: boolean;
+  /** The segment, in pieces ≤ 1 MiB. Memory of the index, not copies: they stay as they are, also when it moves on. */
+  readonly pieces: () => Generator<Uint8Array>;
+  /** What the file holds once this is written. */
+  readonly mark: Mark;
+}
+
+/**
+ * Take what is new since a mark.
+ * @param after  null, or of another state: everything
+ * @cost nothing is copied but the head's rows; the checksum is made while `pieces` is read
+ */
+export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | null): Snapshot {
+  const { graph, state } = parts;
+  const since = after?.graph === graph ? after : null;
+  const changed = state.takeChanged();
+  const paths = since ? changed : Uint32Array.from(state.paths());
+  const held = state.texts.pages();
+  const rows = graph.rows.map((column, i) => [since?.rows[i] ?? 0, column.length] as const);
+  const head = [asBytes(paths), ...state.columns.copy(paths)];
+  const pages = held.flatMap(({ page, serial, bytes }) => {
+    const known = since?.pages.get(page);
+    const from = known?.serial === serial ? known.length : 0;
+    return from < bytes.length
+      ? [{ range: [page, from, bytes.length] as const, bytes: bytes.subarray(from) }]
+      : [];
   });
-  const bodies: Buffer[] = [];
-  const files = [...state.files.values()].map((note): FileRow => {
-    const parsed = parsedOf(note);
-    const body = Buffer.from(parsed.body);
-    bodies.push(body);
-    return [entries.of(note.entry), parsed.said, parsed.trouble, body.length];
-  });
-  const entryRows = entries.all.map(
-    (entry): EntryRow => [
-      paths.of(entry.path),
-      entry.blob,
-      entry.id,
-      entry.fallback,
-      placeOf(entry.first),
-      placeOf(entry.changed),
-      entry.trust,
-      briefs.of(entry.brief),
-    ],
-  );
-  const briefRows = briefs.all.map(({ title, type, tags, claim }): BriefRow => [title, type, tags, claim]);
-  const payload: Payload = { paths: paths.all, briefs: briefRows, entries: entryRows, commits, files };
-  const head = parts.head < 0 ? NO_HEAD : graph.at(parts.head).id;
-  return sealed(head, fingerprint, Buffer.from(JSON.stringify(payload)), Buffer.concat(bodies));
-}
-
-const NO_HEAD = "none";
-
-function sealed(head: string, fingerprint: string, json: Buffer, bodies: Buffer): Uint8Array {
-  const content = Buffer.concat([json, bodies]);
-  const line = [MAGIC, FORMAT, hashOf(fingerprint), head, json.length, bodies.length, hashOf(content)].join(
-    " ",
-  );
-  return Buffer.concat([Buffer.from(`${line}\n`), content]);
-}
-
-function hashOf(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
-}
-
-/** Things numbered in the order of their first mention. */
-function numbering<T>(): { of(thing: T): number; readonly all: T[] } {
-  const numbers = new Map<T, number>();
-  const all: T[] = [];
-  return {
-    all,
-    of(thing) {
-      const known = numbers.get(thing);
-      if (known !== undefined) return known;
-      numbers.set(thing, all.length);
-      return all.push(thing) - 1;
-    },
+  const payload = [
+    ...graph.rows.map((column, i) => column.bytes(...(rows[i] ?? [0, 0]))),
+    ...head,
+    ...pages.map(({ bytes }) => bytes),
+  ];
+  const line: Line = {
+    magic: MAGIC,
+    format: FORMAT,
+    reading: readingOf(fingerprint),
+    whole: since === null,
+    head: parts.head < 0 ? null : graph.commits.idOf(parts.head),
+    rows,
+    agents: graph.commits.agents,
+    paths: head.map((bytes) => bytes.length),
+    pages: pages.map(({ range }) => range),
+    bytes: payload.reduce((sum, bytes) => sum + bytes.length, 0),
   };
+  return {
+    whole: line.whole,
+    pieces: () => sealed([Buffer.from(`${JSON.stringify(line)}\n`), ...payload]),
+    mark: markOf(parts),
+  };
+}
+
+function markOf({ graph, state }: Parts): Mark {
+  const pages = state.texts
+    .pages()
+    .map(({ page, serial, bytes }) => [page, { serial, length: bytes.length }] as const);
+  return { graph, rows: graph.rows.map((column) => column.length), pages: new Map(pages) };
+}
+
+function* sealed(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  let sum = 0;
+  for (const bytes of pieces) {
+    for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
+      const piece = bytes.subarray(from, from + CHUNK_BYTES);
+      sum = crc32(piece, sum);
+      yield piece;
+    }
+  }
+  yield Buffer.from(checksum(sum));
+}
+
+const checksum = (sum: number) => sum.toString(16).padStart(CHECKSUM_BYTES, "0");
+const readingOf = (fingerprint: string) => `${endianness()} ${fingerprint}`;
+const asBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+interface Segment {
+  readonly line: Line;
+  readonly payload: Buffer;
+  /** Bytes from its first to its last. */
+  readonly size: number;
 }
 
 /**
  * Read a checkpoint back, without any blob.
- * @returns null for bytes of another format, fingerprint or program, truncated or damaged: rebuild then
- * @cost one pass; the words of the notes are indexed afterwards
+ * @returns null for bytes of another format, fingerprint or program, or damaged in the first segment: rebuild
+ *   then; else the index as of the last segment that is whole
+ * @cost one pass over the bytes; the words of the notes are indexed afterwards
  */
-export function readCheckpoint(bytes: Uint8Array, fingerprint: string): Parts | null {
+export function readCheckpoint(
+  bytes: Uint8Array,
+  fingerprint: string,
+): { readonly parts: Parts; readonly origin: Origin } | null {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const end = buffer.subarray(0, LINE_MAX_BYTES).indexOf("\n");
-  const [magic, format, print, head, jsonBytes, bodyBytes, hash] = buffer
-    .toString("latin1", 0, Math.max(0, end))
-    .split(" ");
-  const content = buffer.subarray(end + 1);
-  const json = Number(jsonBytes);
-  const ours =
-    end > 0 &&
-    magic === MAGIC &&
-    format === String(FORMAT) &&
-    print === hashOf(fingerprint) &&
-    json + Number(bodyBytes) === content.length &&
-    hash === hashOf(content);
-  if (!ours) return null;
-  // The hash says that these are the bytes that `writeCheckpoint` made.
-  const payload = JSON.parse(content.toString("utf8", 0, json)) as Payload;
-  const parts = partsOf(payload, content.subarray(json));
-  const restored = parts.head < 0 ? NO_HEAD : parts.graph.at(parts.head).id;
-  return restored === head ? parts : null;
+  const segments: Segment[] = [];
+  let read = 0;
+  while (read < buffer.length) {
+    const segment = segmentAt(buffer, read, fingerprint);
+    if (segment === null || segment.line.whole !== (segments.length === 0)) break;
+    segments.push(segment);
+    read += segment.size;
+  }
+  const last = segments.at(-1);
+  const parts = last === undefined ? null : partsOf(segments, last.line);
+  return parts && { parts, origin: { mark: markOf(parts), bytes: read, wholeBytes: segments[0]?.size ?? 0 } };
 }
 
-const LINE_MAX_BYTES = 512;
+function segmentAt(buffer: Buffer, from: number, fingerprint: string): Segment | null {
+  const end = buffer.indexOf("\n", from);
+  if (end < 0 || !buffer.subarray(from, from + LINE_START.length).equals(LINE_START)) return null;
+  const line = lineOf(buffer.toString("utf8", from, end));
+  if (line?.format !== FORMAT || line.reading !== readingOf(fingerprint)) return null;
+  const stop = end + 1 + line.bytes;
+  const found = buffer.toString("latin1", stop, stop + CHECKSUM_BYTES);
+  if (found !== checksum(crc32(buffer.subarray(from, stop)))) return null;
+  return { line, payload: buffer.subarray(end + 1, stop), size: stop + CHECKSUM_BYTES - from };
+}
 
-function partsOf(payload: Payload, bodies: Buffer): Parts {
+const LINE_START = Buffer.from(`{"magic":"${MAGIC}","format":`);
+
+function lineOf(text: string): Line | null {
+  try {
+    // Believed only once the checksum holds.
+    return JSON.parse(text) as Line;
+  } catch {
+    return null;
+  }
+}
+
+function partsOf(segments: readonly Segment[], last: Line): Parts | null {
   const parts = emptyParts();
-  const { graph, log, state } = parts;
-  const path = at(payload.paths);
-  const brief = at(payload.briefs.map(([title, type, tags, claim]): Brief => ({ title, type, tags, claim })));
-  const entry = at(
-    payload.entries.map(
-      ([place, blob, id, fallback, first, changed, trust, says]): Entry => ({
-        path: path(place),
-        blob,
-        id,
-        fallback,
-        first,
-        changed,
-        trust,
-        brief: brief(says),
-      }),
-    ),
-  );
-  for (const [number, [id, parents, kept, rows, left]] of payload.commits.entries()) {
-    const entries = new Map<RepoPath, Entry | null>();
-    for (let i = 0; i + 1 < left.length; i += 2) {
-      const [place = -1, what = -1] = [left[i], left[i + 1]];
-      entries.set(path(place), what < 0 ? null : entry(what));
+  const { graph, state } = parts;
+  const heads: { readonly paths: Uint32Array; readonly columns: readonly Buffer[] }[] = [];
+  const pages = new Map<number, Buffer[]>();
+  for (const { line, payload } of segments) {
+    let at = 0;
+    const take = (length: number) => {
+      at += length;
+      return payload.subarray(at - length, at);
+    };
+    for (const [i, column] of graph.rows.entries()) {
+      const [from, to] = line.rows[i] ?? [0, 0];
+      if (from !== column.length) return null;
+      column.append(take(column.size * (to - from)));
     }
-    const made = rows.map(
-      ([action, which, gone]): Row => ({ commit: number, action, entry: entry(which), gone: gone === 1 }),
-    );
-    const agent = kept.agent && graph.agent(kept.agent.agentId, kept.agent.name);
-    graph.add(
-      { id, parents, ...kept, agent, rows: made, ...graph.place(parents[0] ?? -1), order: -1 },
-      entries,
-    );
+    const [paths = Buffer.alloc(0), ...columns] = line.paths.map(take);
+    heads.push({ paths: new Uint32Array(Uint8Array.from(paths).buffer), columns });
+    for (const [page, from, to] of line.pages) {
+      const bytes = take(to - from);
+      if (from === 0) pages.set(page, [bytes]);
+      else pages.get(page)?.push(bytes);
+    }
   }
-  let from = 0;
-  for (const [which, said, trouble, length] of payload.files) {
-    const file = entry(which);
-    const body = bodies.toString("utf8", from, from + length);
-    from += length;
-    parts.unread.add(file.path);
-    state.set(file.path, liveNote(graph, file, { brief: file.brief, said, trouble, body }));
-  }
-  parts.head = graph.commits.length - 1;
-  if (parts.head >= 0) log.append(parts.head);
+  graph.restored(last.agents);
+  for (const { paths, columns } of heads) state.columns.restore(paths, columns);
+  state.texts.restore([...pages].map(([page, pieces]) => ({ page, bytes: Buffer.concat(pieces) })));
+  state.restored();
+  for (const path of state.paths()) parts.unread.add(path);
+  parts.head = last.head === null ? -1 : graph.commits.find(last.head);
+  if (parts.head >= 0) parts.log.append(parts.head);
   return parts;
-}
-
-function at<T>(items: readonly T[]): (place: number) => T {
-  return (place) => {
-    const item = items[place];
-    if (item === undefined) throw new RangeError(`the checkpoint names place ${place} of ${items.length}`);
-    return item;
-  };
 }

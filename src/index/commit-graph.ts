@@ -1,79 +1,132 @@
 /**
  * Every commit that was folded, and what each left behind at each path: so the state at *any* held commit can
  * be asked for, one path at a time, and a side branch needs no copy of anything.
- * Invariant: what a commit left never changes. Only `order` follows the head.
+ * Invariant: what a commit left never changes.
  */
 import type { CommitId, RepoPath } from "../domain/note.ts";
+import { counts, type Rows } from "../lib/held/column.ts";
+import { TextPool } from "../lib/held/text-pool.ts";
+import { CommitTable } from "./commit-table.ts";
 import type { CommitRecord, Entry } from "./entry.ts";
-import { itemsOf, type OneOrMany, pushTo } from "./one-or-many.ts";
-
-/** At a path, what a commit left there (null: nothing). */
-interface Delta {
-  readonly commit: number;
-  readonly entry: Entry | null;
-}
+import { EntryTable, type Texts } from "./entry-table.ts";
 
 export class CommitGraph {
-  readonly commits: CommitRecord[] = [];
-  readonly #numbers = new Map<CommitId, number>();
-  /** In order of arrival, so along one chain in order of place. */
-  readonly #deltas = new Map<RepoPath, OneOrMany<Delta>>();
-  /** The commit that each chain forks from; -1: none. */
-  readonly #forks: number[] = [];
-  /** The newest commit of each chain. */
-  readonly #tips: number[] = [];
-  readonly #agents = new Map<string, NonNullable<CommitRecord["agent"]>>();
-  /** Paths that ever held an id, as claim or fallback. */
-  readonly #pathsOfId = new Map<string, RepoPath | Set<RepoPath>>();
+  readonly texts: Texts = { paths: new TextPool(), ids: new TextPool(), words: new TextPool() };
+  readonly entries = new EntryTable(this.texts);
+  readonly commits = new CommitTable(this.texts, this.entries);
+  /** Deltas: at a path, what a commit left there. In order of arrival, so along one chain in order of place. */
+  readonly #deltaPaths = counts();
+  readonly #deltaCommits = counts();
+  /** The entry's number from 1 on; 0: nothing is there. */
+  readonly #deltaEntries = counts();
+  /** The path's delta before this one, from 1 on; 0: none. */
+  readonly #deltaBefore = counts();
+  /** By path: its newest delta, from 1 on. */
+  readonly #newestDelta = counts();
+  /** Places: a path that an id had, as claim or fallback, and the id's place before, from 1 on. */
+  readonly #placePaths = counts();
+  readonly #placeBefore = counts();
+  /** By id: its newest place, from 1 on. */
+  readonly #newestPlace = counts();
+  /** By chain: the commit that it forks from (from 1 on; 0: none), and its newest. */
+  readonly #forks = counts();
+  readonly #tips = counts();
+
+  readonly rows: readonly Rows[] = [
+    ...this.texts.paths.rows,
+    ...this.texts.ids.rows,
+    ...this.texts.words.rows,
+    ...this.entries.rows,
+    ...this.commits.rows,
+    this.#deltaPaths,
+    this.#deltaCommits,
+    this.#deltaEntries,
+    this.#deltaBefore,
+  ];
 
   numberOf(id: CommitId): number | undefined {
-    return this.#numbers.get(id);
+    const number = this.commits.find(id);
+    return number < 0 ? undefined : number;
   }
 
+  /** @throws RangeError  no such commit @cost an object and all its rows: ask `commits` for one field */
   at(number: number): CommitRecord {
-    const commit = this.commits[number];
-    if (commit === undefined) throw new RangeError(`no commit number ${number}`);
-    return commit;
+    return this.commits.at(number);
   }
 
-  /** One object for each agent, whoever acted how often. */
   agent(agentId: number, name: string): NonNullable<CommitRecord["agent"]> {
-    const key = `${agentId} ${name}`;
-    const known = this.#agents.get(key);
-    if (known) return known;
-    const agent = { agentId, name };
-    this.#agents.set(key, agent);
-    return agent;
+    return this.commits.agent(agentId, name);
   }
 
   /** Where a commit with this first parent (-1: none) goes: on the parent's chain if it is the first there. */
   place(parent: number): { chain: number; place: number } {
     if (parent >= 0) {
-      const { chain, place } = this.at(parent);
-      if (this.#tips[chain] === parent) return { chain, place: place + 1 };
+      const chain = this.commits.chainOf(parent);
+      if (this.#tips.at(chain) === parent) return { chain, place: this.commits.placeOf(parent) + 1 };
     }
     return { chain: this.#forks.length, place: 0 };
   }
 
   /** Keep a commit and what it left. Its parents are kept already. */
   add(commit: CommitRecord, left: ReadonlyMap<RepoPath, Entry | null>): number {
-    const number = this.commits.push(commit) - 1;
-    this.#numbers.set(commit.id, number);
-    if (commit.chain === this.#forks.length) this.#forks.push(commit.parents[0] ?? -1);
-    this.#tips[commit.chain] = number;
-    for (const [path, entry] of left) {
-      pushTo(this.#deltas, path, { commit: number, entry });
-      if (entry?.brief.claim) this.#remember(entry.brief.claim, path);
-      if (entry?.fallback) this.#remember(entry.fallback, path);
-    }
+    const number = this.commits.length;
+    for (const [path, entry] of left) this.#leave(number, path, entry);
+    const rows = commit.rows.map(({ action, entry, gone }) => {
+      const held = this.entryNumber(entry);
+      return { action, gone, entry: held < 0 ? this.entries.push(entry) : held };
+    });
+    this.#chain(this.commits.push(commit, rows));
     return number;
   }
 
-  #remember(id: string, path: RepoPath): void {
-    const known = this.#pathsOfId.get(id);
-    if (known === undefined) this.#pathsOfId.set(id, path);
-    else if (known instanceof Set) known.add(path);
-    else if (known !== path) this.#pathsOfId.set(id, new Set([known, path]));
+  #chain(commit: number): void {
+    const chain = this.commits.chainOf(commit);
+    if (chain === this.#forks.length) this.#forks.push(this.commits.parentOf(commit, 0) + 1);
+    this.#tips.set(chain, commit);
+  }
+
+  #leave(commit: number, path: RepoPath, entry: Entry | null): void {
+    const place = this.texts.paths.of(path);
+    const held = entry === null || entry.changed === commit ? -1 : this.entryNumber(entry);
+    const kept = entry === null ? -1 : held < 0 ? this.entries.push(entry) : held;
+    this.#deltaPaths.push(place);
+    this.#deltaCommits.push(commit);
+    this.#deltaEntries.push(kept + 1);
+    this.#link(this.#deltaBefore.push(this.#newestDelta.at(place)));
+  }
+
+  /** Make a delta its path's newest. */
+  #link(delta: number): void {
+    const place = this.#deltaPaths.at(delta);
+    const before = this.#deltaBefore.at(delta);
+    const kept = this.#deltaEntries.at(delta) - 1;
+    const last = before === 0 ? -1 : this.#deltaEntries.at(before - 1) - 1;
+    this.#newestDelta.set(place, delta + 1);
+    if (kept < 0) return;
+    for (const idOf of ["claimOf", "fallbackOf"] as const) {
+      const id = this.entries[idOf](kept);
+      if (id !== 0 && !(last >= 0 && this.entries[idOf](last) === id)) this.#remember(id, place);
+    }
+  }
+
+  #remember(id: number, path: number): void {
+    const before = this.#newestPlace.at(id);
+    if (before > 0 && this.#placePaths.at(before - 1) === path) return;
+    this.#placePaths.push(path);
+    this.#newestPlace.set(id, this.#placeBefore.push(before) + 1);
+  }
+
+  /** The number of an entry that was left at its path and says the same; -1: there is none. */
+  entryNumber(entry: Entry): number {
+    for (
+      let at = this.#newestDelta.at(this.texts.paths.find(entry.path));
+      at > 0;
+      at = this.#deltaBefore.at(at - 1)
+    ) {
+      const held = this.#deltaEntries.at(at - 1) - 1;
+      if (held >= 0 && this.entries.equals(held, entry)) return held;
+    }
+    return -1;
   }
 
   /**
@@ -81,46 +134,57 @@ export class CommitGraph {
    * @cost short in practice: looks from the path's newest change backwards, once for each fork in between
    */
   entryAt(commit: number, path: RepoPath): Entry | null {
-    const deltas = itemsOf(this.#deltas.get(path));
-    if (deltas.length === 0) return null;
+    const number = this.entryNumberAt(commit, this.texts.paths.find(path));
+    return number < 0 ? null : this.entries.at(number);
+  }
+
+  /** As `entryAt`, by the path's number and to the entry's; -1: nothing is there. */
+  entryNumberAt(commit: number, path: number): number {
+    const newest = path === 0 ? 0 : this.#newestDelta.at(path);
+    if (newest === 0) return -1;
     for (let at = commit; at >= 0; ) {
-      const { chain, place } = this.at(at);
-      for (let i = deltas.length - 1; i >= 0; i--) {
-        const delta = deltas[i];
-        if (delta === undefined || delta.commit > at) continue;
-        const left = this.at(delta.commit);
-        if (left.chain === chain && left.place <= place) return delta.entry;
+      const chain = this.commits.chainOf(at);
+      const place = this.commits.placeOf(at);
+      for (let delta = newest; delta > 0; delta = this.#deltaBefore.at(delta - 1)) {
+        const left = this.#deltaCommits.at(delta - 1);
+        if (left > at || this.commits.chainOf(left) !== chain || this.commits.placeOf(left) > place) continue;
+        return this.#deltaEntries.at(delta - 1) - 1;
       }
-      at = this.#forks[chain] ?? -1;
+      at = this.#forks.at(chain) - 1;
     }
-    return null;
+    return -1;
   }
 
   /** Every path that ever held an id as its claim or fallback; also on commits that the head doesn't reach. */
-  pathsEverWith(id: string): Iterable<RepoPath> {
-    const known = this.#pathsOfId.get(id);
-    if (known === undefined) return [];
-    return known instanceof Set ? known : [known];
-  }
-
-  /** What each commit left at a path, by path and in order of arrival. */
-  *everyDelta(): Generator<{ readonly path: RepoPath } & Delta> {
-    for (const [path, deltas] of this.#deltas) {
-      for (const delta of itemsOf(deltas)) yield { path, ...delta };
+  pathsEverWith(id: string): readonly RepoPath[] {
+    const number = this.texts.ids.find(id);
+    const found = new Set<number>();
+    for (
+      let at = number === 0 ? 0 : this.#newestPlace.at(number);
+      at > 0;
+      at = this.#placeBefore.at(at - 1)
+    ) {
+      found.add(this.#placePaths.at(at - 1));
     }
-  }
-
-  everyPath(): Iterable<RepoPath> {
-    return this.#deltas.keys();
+    // Brands: what was left had them.
+    return [...found].map((path) => this.texts.paths.at(path) as RepoPath);
   }
 
   /** Commits from `to` back along first parents to `from`, newest first; null when `from` is not met. */
   chain(from: number, to: number): number[] | null {
     const found: number[] = [];
-    for (let at = to; at !== from; at = this.at(at).parents[0] ?? -1) {
+    for (let at = to; at !== from; at = this.commits.parentOf(at, 0)) {
       if (at < 0) return null;
       found.push(at);
     }
     return found;
+  }
+
+  /** Rows were appended: find again what they stand for. @param agents  `commits.agents` of that time */
+  restored(agents: CommitTable["agents"]): void {
+    for (const pool of Object.values(this.texts)) pool.restored();
+    this.commits.restored(agents);
+    for (let delta = 0; delta < this.#deltaPaths.length; delta++) this.#link(delta);
+    for (let commit = 0; commit < this.commits.length; commit++) this.#chain(commit);
   }
 }

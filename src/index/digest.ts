@@ -6,9 +6,17 @@ import type { HeadState } from "./head-state.ts";
 
 /** Every note file with its blob and id, by path bytes; expired and quarantined ones too. */
 export function filesOf(head: HeadState): { path: RepoPath; blob: BlobId; noteId: NoteId }[] {
-  return [...head.files]
-    .map(([path, { entry }]) => ({ path, blob: entry.blob, noteId: entry.id }))
-    .sort((a, b) => byBytes(a.path, b.path));
+  const { texts, entries } = head.graph;
+  const files = Array.from(head.paths(), (number) => {
+    const entry = head.entryOf(number);
+    return {
+      // Brands: what the graph gives back had them.
+      path: texts.paths.at(number) as RepoPath,
+      blob: entries.blobOf(entry),
+      noteId: texts.ids.at(entries.idOf(entry)) as NoteId,
+    };
+  });
+  return files.sort((a, b) => byBytes(a.path, b.path));
 }
 
 /** SHA-256 (64 hex) of the lines `path NUL blob NUL note_id LF`. @see spec: protocol, daemon.verify */

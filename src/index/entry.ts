@@ -1,6 +1,6 @@
 /**
- * What the fold remembers: a commit, a note file as one commit left it, and a line of history.
- * Plain data, immutable once made, strings shared; 100,000 notes must fit. Nothing here holds a note's text.
+ * What the fold remembers, as it is looked at: a commit, a note file as one commit left it, a line of history.
+ * Plain data, immutable; kept in columns (`commit-table.ts`, `entry-table.ts`). Nothing here holds a note's text.
  */
 import type { NoteSource } from "../domain/event.ts";
 import type { BlobId, CommitId, NoteId, RepoPath, Trust } from "../domain/note.ts";
@@ -58,6 +58,4 @@ export interface CommitRecord {
   /** The run of first parents that this commit belongs to, and its place there. */
   readonly chain: number;
   readonly place: number;
-  /** Place in the order of the head's history; -1 when the head doesn't reach it. */
-  order: number;
 }

@@ -63,7 +63,7 @@ export function fold(
       note(entry.fallback, entry.path);
     },
     pathsWith: (id) => new Set([...graph.pathsEverWith(id), ...(made.get(id) ?? [])]),
-    dateOf: (of) => (of === number ? atMs : graph.at(of).atMs),
+    dateOf: (of) => (of === number ? atMs : graph.commits.atMsOf(of)),
   };
 
   const others = parents.filter((parent) => parent !== first);
@@ -109,7 +109,7 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
   const sides = others.flatMap((parent) => graph.entryAt(parent, path) ?? []);
   if (event.by !== event.commit.id) {
     const same = sides.filter((entry) => entry.blob === after);
-    const taken = same.find((entry) => graph.at(entry.changed).id === event.by) ?? same[0];
+    const taken = same.find((entry) => graph.commits.idOf(entry.changed) === event.by) ?? same[0];
     if (taken) return taken;
   }
   const source = event.renamedFrom === null ? null : graph.entryAt(first, event.renamedFrom);
@@ -183,6 +183,5 @@ function recordOf(
     session: proved?.session ?? null,
     stamps: proved !== null && proved.source !== "disk",
     request,
-    order: -1,
   };
 }

@@ -26,10 +26,13 @@ export function planMove(
   const steps = chain?.flatMap((number) => folded.get(number) ?? []);
   if (chain && steps && steps.length === chain.length) return { kind: "steps", steps };
   const left = new Map<RepoPath, Entry | null>();
-  for (const path of graph.everyPath()) {
-    const entry = graph.entryAt(to, path);
-    const held = head.files.get(path)?.entry ?? null;
-    if (!sameEntry(held, entry)) left.set(path, entry);
+  for (let path = 1; path < graph.texts.paths.size; path++) {
+    const number = graph.entryNumberAt(to, path);
+    if (head.holds(path) ? head.entryOf(path) === number : number < 0) continue;
+    const entry = number < 0 ? null : graph.entries.at(number);
+    const held = head.holds(path) ? graph.entries.at(head.entryOf(path)) : null;
+    // What was left had the brand.
+    if (!sameEntry(held, entry)) left.set(graph.texts.paths.at(path) as RepoPath, entry);
   }
   return { kind: "difference", left };
 }

@@ -1,141 +1,220 @@
 /**
- * What the head holds: files by path, ids, stems, folders, and the notes in order of update.
+ * What the head holds: files by path, ids, stems, folders, and the notes in order of update. In columns by the
+ * path's number, a note being an object only while somebody looks at it.
  * One `set` a path keeps all of them level. No history, no search.
  */
 import type { NoteId, RepoPath } from "../domain/note.ts";
+import { counts } from "../lib/held/column.ts";
+import { Pages } from "../lib/held/pages.ts";
+import { TextPool } from "../lib/held/text-pool.ts";
 import { folderOf, stemOf } from "../lib/slash-path.ts";
-import type { LiveNote } from "./metadata.ts";
+import type { CommitGraph } from "./commit-graph.ts";
+import type { Entry } from "./entry.ts";
+import { bodyBytes, readRecord, writeRecord } from "./file-record.ts";
+import { HeadColumns } from "./head-columns.ts";
+import { type LiveNote, liveNote, parsedOf } from "./metadata.ts";
+import { UpdateOrder } from "./update-order.ts";
 
 export class HeadState {
-  readonly files = new Map<RepoPath, LiveNote>();
-  readonly quarantined = new Map<RepoPath, LiveNote>();
+  readonly graph: CommitGraph;
+  readonly columns: HeadColumns;
+  readonly texts: Pages;
+  /** Paths whose row changed since somebody last asked. */
+  #changed = new Set<number>();
+  #size = 0;
+  readonly #quarantined = new Set<number>();
   /** Files whose claim another file keeps. */
-  readonly contested = new Map<RepoPath, LiveNote>();
-  readonly #byId = new Map<string, RepoPath>();
-  /** Stems of files served under an `f_` id. */
-  readonly #stems = new Map<string, RepoPath | Set<RepoPath>>();
+  readonly #contested = new Set<number>();
+  /** By id: the path that is served under it. */
+  readonly #pathOfId = counts();
+  /** Stems of files without a claim; by stem: how many there are, and their paths' numbers xor'ed. */
+  readonly #stems = new TextPool();
+  readonly #stemCount = counts();
+  readonly #stemPaths = counts();
   readonly #folders = new Map<string, number>();
-  /** Readable notes, oldest update first, ties by note id from the last; sorted lazily after bulk changes. */
-  readonly #order: LiveNote[] = [];
-  readonly #unsorted = new Set<LiveNote>();
-  readonly #stale = new Set<LiveNote>();
+  readonly #order: UpdateOrder;
+
+  constructor(graph: CommitGraph) {
+    this.graph = graph;
+    this.columns = new HeadColumns(graph.texts.words);
+    const { entry, text, updatedMs } = this.columns;
+    this.texts = new Pages(
+      (path, position) => entry.at(path) !== 0 && text.at(path) === position,
+      (path, position) => {
+        text.set(path, position);
+        this.#changed.add(path);
+      },
+    );
+    this.#order = new UpdateOrder({
+      updatedMs: (path) => updatedMs.at(path),
+      id: (path) => graph.texts.ids.at(graph.entries.idOf(entry.at(path) - 1)),
+    });
+  }
+
+  /** How many files there are, those that can't be read as notes too. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get(path: RepoPath): LiveNote | null {
+    return this.at(this.graph.texts.paths.find(path));
+  }
+
+  /** The note at a path's number; null: nothing is there. */
+  at(path: number): LiveNote | null {
+    if (!this.holds(path)) return null;
+    const entry = this.graph.entries.at(this.entryOf(path));
+    return liveNote(this.graph, entry, readRecord(this.texts.read(this.columns.text.at(path)), entry.brief));
+  }
+
+  entryAt(path: RepoPath): Entry | null {
+    const number = this.graph.texts.paths.find(path);
+    return this.holds(number) ? this.graph.entries.at(this.entryOf(number)) : null;
+  }
+
+  holds(path: number): boolean {
+    return this.columns.entry.at(path) !== 0;
+  }
+
+  /** The id that the file at a path is served under. */
+  idOf(path: number): NoteId {
+    return this.graph.texts.ids.at(this.graph.entries.idOf(this.entryOf(path))) as NoteId; // served, so given
+  }
+
+  /** Number of the entry at a path that holds one. */
+  entryOf(path: number): number {
+    return this.columns.entry.at(path) - 1;
+  }
+
+  /** The body in UTF-8, not decoded; null where it can't be had like that. */
+  bodyBytes(path: number): Buffer | null {
+    return bodyBytes(this.texts.read(this.columns.text.at(path)));
+  }
+
+  /** Numbers of the paths that hold a file. */
+  *paths(): Generator<number> {
+    for (let path = 1; path < this.columns.entry.length; path++) if (this.holds(path)) yield path;
+  }
 
   byId(id: string): LiveNote | null {
-    const path = this.#byId.get(id);
-    return path === undefined ? null : (this.files.get(path) ?? null);
+    return this.at(this.pathById(id));
+  }
+
+  /** The number of the path served under an id; 0: none. */
+  pathById(id: string): number {
+    const number = this.graph.texts.ids.find(id);
+    return number === 0 ? 0 : this.#pathOfId.at(number);
   }
 
   byStem(stem: string): LiveNote | null {
-    const path = this.#stems.get(stem);
-    return typeof path === "string" ? (this.files.get(path) ?? null) : null;
+    const number = this.#stems.find(stem);
+    return number !== 0 && this.#stemCount.at(number) === 1 ? this.at(this.#stemPaths.at(number)) : null;
   }
 
   idAt(path: RepoPath): NoteId | null {
-    return this.files.get(path)?.entry.id ?? null;
+    const number = this.graph.texts.paths.find(path);
+    return this.holds(number) ? this.idOf(number) : null;
   }
 
   folderCount(folder: string): number {
     return this.#folders.get(folder) ?? 0;
   }
 
+  get quarantinedCount(): number {
+    return this.#quarantined.size;
+  }
+
+  quarantined(): LiveNote[] {
+    return [...this.#quarantined].flatMap((path) => this.at(path) ?? []);
+  }
+
   /** Ids that two files claim; `contested` are the files served under another. */
   duplicates(): { id: string; kept: RepoPath; other: RepoPath; servedAs: NoteId }[] {
-    return [...this.contested.values()].flatMap(({ entry }) => {
-      const id = entry.brief.claim;
-      const kept = id === null ? null : this.byId(id);
-      if (id === null || kept === null) return [];
-      return [{ id, kept: kept.entry.path, other: entry.path, servedAs: entry.id }];
+    return [...this.#contested].flatMap((path) => {
+      const { entries } = this.graph;
+      const { id: servedAs, path: other, brief } = entries.at(this.entryOf(path));
+      const kept = brief.claim === null ? null : this.byId(brief.claim);
+      if (brief.claim === null || kept === null) return [];
+      return [{ id: brief.claim, kept: kept.entry.path, other, servedAs }];
     });
   }
 
-  /** Replace what a path holds; null: nothing. */
+  /** Replace what a path holds; null: nothing. The graph holds the note's entry. */
   set(path: RepoPath, note: LiveNote | null): void {
-    const before = this.files.get(path);
-    if (before) this.#drop(path, before);
-    if (note) this.#add(path, note);
+    const number = this.graph.texts.paths.find(path);
+    if (number === 0 && note === null) return;
+    const text = this.columns.text.at(number);
+    const held = this.holds(number);
+    if (held) this.#drop(number, path);
+    if (note) {
+      const entry = this.graph.entryNumber(note.entry);
+      if (entry < 0) throw new RangeError(`${path} holds an entry that no commit left there`);
+      this.columns.set(number, entry, this.texts.put(number, writeRecord(parsedOf(note))), note);
+      this.#add(number, path);
+    }
+    if (held) this.texts.drop(text);
+    this.#changed.add(number);
   }
 
-  #drop(path: RepoPath, note: LiveNote): void {
-    this.files.delete(path);
-    this.quarantined.delete(path);
-    this.contested.delete(path);
+  #drop(path: number, name: RepoPath): void {
+    const { entries } = this.graph;
+    const entry = this.entryOf(path);
+    this.#size--;
+    this.#quarantined.delete(path);
+    this.#contested.delete(path);
     // While a commit's files are set one by one, another file may hold the id already.
-    if (this.#byId.get(note.entry.id) === path) this.#byId.delete(note.entry.id);
-    const stem = stemOf(path);
-    const stems = this.#stems.get(stem);
-    if (stems instanceof Set) {
-      stems.delete(path);
-      const [only] = stems;
-      if (stems.size === 1 && only !== undefined) this.#stems.set(stem, only);
-    } else if (stems === path) this.#stems.delete(stem);
-    const folder = folderOf(path);
+    if (this.#pathOfId.at(entries.idOf(entry)) === path) this.#pathOfId.set(entries.idOf(entry), 0);
+    if (entries.claimOf(entry) === 0) this.#countStem(path, name, -1);
+    const folder = folderOf(name);
     const count = this.folderCount(folder) - 1;
     if (count > 0) this.#folders.set(folder, count);
     else this.#folders.delete(folder);
-    if (!this.#unsorted.delete(note) && note.quarantined === null) this.#stale.add(note);
+    if (!this.columns.isQuarantined(path)) this.#order.drop(path);
+    this.columns.clear(path);
   }
 
-  #add(path: RepoPath, note: LiveNote): void {
-    this.files.set(path, note);
-    this.#byId.set(note.entry.id, path);
-    if (note.quarantined) this.quarantined.set(path, note);
-    else this.#unsorted.add(note);
-    const { claim } = note.entry.brief;
-    if (claim !== null && claim !== note.entry.id) this.contested.set(path, note);
-    if (claim === null) {
-      const stem = stemOf(path);
-      const stems = this.#stems.get(stem);
-      if (stems === undefined) this.#stems.set(stem, path);
-      else if (stems instanceof Set) stems.add(path);
-      else this.#stems.set(stem, new Set([stems, path]));
-    }
-    const folder = folderOf(path);
+  #add(path: number, name: string): void {
+    const { entries } = this.graph;
+    const entry = this.entryOf(path);
+    const claim = entries.claimOf(entry);
+    this.#size++;
+    this.#pathOfId.set(entries.idOf(entry), path);
+    if (this.columns.isQuarantined(path)) this.#quarantined.add(path);
+    else this.#order.add(path);
+    if (claim === 0) this.#countStem(path, name, 1);
+    else if (claim !== entries.idOf(entry)) this.#contested.add(path);
+    const folder = folderOf(name);
     this.#folders.set(folder, this.folderCount(folder) + 1);
   }
 
+  #countStem(path: number, name: string, by: 1 | -1): void {
+    const stem = this.#stems.of(stemOf(name));
+    this.#stemCount.set(stem, this.#stemCount.at(stem) + by);
+    this.#stemPaths.set(stem, (this.#stemPaths.at(stem) ^ path) >>> 0);
+  }
+
   /**
-   * Readable notes, oldest update first (ties: greater note id first): read it from its end.
-   * @cost O(log n) and a shift for each change since the last call, one sort after many changes
+   * Numbers of the paths of readable notes, oldest update first (ties: greater note id first): read it from its
+   * end. The order is the state's own, until the next change.
    */
-  inOrder(): readonly LiveNote[] {
-    const changes = this.#unsorted.size + this.#stale.size;
-    if (changes > SPLICE_MAX) {
-      const kept = this.#order.filter((note) => !this.#stale.has(note));
-      this.#order.length = 0;
-      for (const note of kept) this.#order.push(note);
-      for (const note of this.#unsorted) this.#order.push(note);
-      this.#order.sort(byUpdate);
-    } else {
-      for (const note of this.#stale) this.#order.splice(this.placeOf(note.updatedMs, note.entry.id), 1);
-      for (const note of this.#unsorted) {
-        this.#order.splice(this.placeOf(note.updatedMs, note.entry.id), 0, note);
-      }
-    }
-    this.#stale.clear();
-    this.#unsorted.clear();
-    return this.#order;
+  inOrder(): Uint32Array {
+    return this.#order.numbers();
   }
 
-  /** Where a note of that update and id stands, or would, in `inOrder`. */
-  placeOf(updatedMs: number, id: string): number {
-    let low = 0;
-    let high = this.#order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const note = this.#order[middle];
-      if (note && compare(note.updatedMs, note.entry.id, updatedMs, id) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  /** Paths whose row changed since the last call, by number. */
+  takeChanged(): Uint32Array {
+    const changed = Uint32Array.from(this.#changed);
+    this.#changed = new Set();
+    return changed;
   }
-}
 
-const SPLICE_MAX = 64;
-
-function byUpdate(a: LiveNote, b: LiveNote): number {
-  return compare(a.updatedMs, a.entry.id, b.updatedMs, b.entry.id);
-}
-
-function compare(aMs: number, aId: string, bMs: number, bId: string): number {
-  return aMs - bMs || (aId < bId ? 1 : aId > bId ? -1 : 0);
+  /** Rows and records were put in place from a file: find again what follows from them. */
+  restored(): void {
+    for (const path of this.paths()) {
+      this.texts.claim(this.columns.text.at(path));
+      this.#add(path, this.graph.texts.paths.at(path));
+    }
+    this.texts.restored();
+    this.#order.numbers();
+  }
 }

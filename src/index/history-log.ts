@@ -4,92 +4,118 @@
  * then what its other parents bring, then itself; so following the branch only ever appends.
  */
 import type { CommitId, NoteId } from "../domain/note.ts";
+import { counts } from "../lib/held/column.ts";
 import type { CommitGraph } from "./commit-graph.ts";
-import type { CommitRecord, Row } from "./entry.ts";
-import { itemsOf, type OneOrMany, pushTo } from "./one-or-many.ts";
 
 export class HistoryLog {
   readonly #graph: CommitGraph;
   /** Numbers of commits, oldest first. */
-  #order: number[] = [];
-  readonly #rowsOfNote = new Map<NoteId, OneOrMany<Row>>();
-  readonly #requests = new Map<string, number>();
+  readonly #order = counts();
+  /** By commit: its place in the order, from 1 on; 0: the head doesn't reach it. */
+  readonly #placeOf = counts();
+  /** By id: the newest row of the note, from 1 on; and by row: the note's row before. */
+  readonly #newestRow = counts();
+  readonly #rowBefore = counts();
+  /** By key (in `words`): the commit that carried the request out first, from 1 on. */
+  readonly #requests = counts();
   readonly #agents = new Map<number, { agentId: number; name: string }>();
 
   constructor(graph: CommitGraph) {
     this.#graph = graph;
   }
 
-  /** Commit numbers, oldest first. */
-  get order(): readonly number[] {
-    return this.#order;
+  /** How many commits the head reaches. */
+  get length(): number {
+    return this.#order.length;
+  }
+
+  /** The number of the commit at a place, the oldest at 0. */
+  at(place: number): number {
+    return this.#order.at(place);
+  }
+
+  /** Where a commit stands in the order; -1 when the head doesn't reach it. */
+  placeOf(commit: number): number {
+    return this.#placeOf.at(commit) - 1;
   }
 
   /** Reach further: the held head lies on the new head's first-parent chain. @cost O(new commits) */
   append(head: number): void {
-    for (const number of unreached(this.#graph, head)) this.#take(number);
+    for (const number of this.#unreached(head)) this.#take(number);
   }
 
   /** Reach another head. @cost O(all commits) */
   reset(head: number): void {
-    for (const number of this.#order) this.#graph.at(number).order = -1;
-    this.#order = [];
-    this.#rowsOfNote.clear();
-    this.#requests.clear();
+    for (const column of [this.#order, this.#placeOf, this.#newestRow, this.#rowBefore, this.#requests]) {
+      column.clear();
+    }
     this.#agents.clear();
     this.append(head);
   }
 
   #take(number: number): void {
-    const commit = this.#graph.at(number);
-    commit.order = this.#order.push(number) - 1;
-    for (const row of commit.rows) pushTo(this.#rowsOfNote, row.entry.id, row);
-    if (commit.request && !this.#requests.has(commit.request.key)) {
-      this.#requests.set(commit.request.key, number);
+    const { commits, entries } = this.#graph;
+    this.#placeOf.set(number, this.#order.push(number) + 1);
+    const [from, to] = commits.rowsOf(number);
+    for (let row = from; row < to; row++) {
+      const id = entries.idOf(commits.entryOfRow(row));
+      this.#rowBefore.set(row, this.#newestRow.at(id));
+      this.#newestRow.set(id, row + 1);
     }
-    if (commit.agent && !this.#agents.has(commit.agent.agentId)) {
-      this.#agents.set(commit.agent.agentId, commit.agent);
-    }
+    const key = commits.requestKeyOf(number);
+    if (key !== 0 && this.#requests.at(key) === 0) this.#requests.set(key, number + 1);
+    const agent = commits.agentOf(number);
+    if (agent && !this.#agents.has(agent.agentId)) this.#agents.set(agent.agentId, agent);
   }
 
-  /** The commit, when the head reaches it. */
-  reached(id: CommitId): CommitRecord | null {
+  /** The number of the commit, when the head reaches it. */
+  reached(id: CommitId): number | null {
     const number = this.#graph.numberOf(id);
-    const commit = number === undefined ? null : this.#graph.at(number);
-    return commit && commit.order >= 0 ? commit : null;
+    return number !== undefined && this.placeOf(number) >= 0 ? number : null;
   }
 
-  /** Oldest first. */
-  rowsOfNote(id: NoteId): readonly Row[] {
-    return itemsOf(this.#rowsOfNote.get(id));
+  /** Numbers of a note's rows, newest first. */
+  *rowsOfNote(id: NoteId): Generator<number> {
+    const note = this.#graph.texts.ids.find(id);
+    if (note === 0) return;
+    for (let row = this.#newestRow.at(note); row > 0; row = this.#rowBefore.at(row - 1)) yield row - 1;
   }
 
   /** The number of the commit that carried out a request first. */
   requestCommit(key: string): number | null {
-    return this.#requests.get(key) ?? null;
+    const number = this.#graph.texts.words.find(key);
+    const commit = number === 0 ? 0 : this.#requests.at(number);
+    return commit === 0 ? null : commit - 1;
   }
 
   agents(): readonly { readonly agentId: number; readonly name: string }[] {
     return [...this.#agents.values()];
   }
-}
 
-/** Commits that `head` reaches and that have no order yet: first parents first, each after its parents. */
-function* unreached(graph: CommitGraph, head: number): Generator<number> {
-  const open: { number: number; parent: number }[] = [];
-  const met = new Set<number>();
-  const enter = (number: number) => {
-    if (graph.at(number).order >= 0 || met.has(number)) return;
-    met.add(number);
-    open.push({ number, parent: 0 });
-  };
-  enter(head);
-  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
-    const parent = graph.at(top.number).parents[top.parent++];
-    if (parent !== undefined) enter(parent);
-    else {
-      open.pop();
-      yield top.number;
+  /** Commits that `head` reaches and that have no place yet: first parents first, each after its parents. */
+  *#unreached(head: number): Generator<number> {
+    const open: number[] = [];
+    /** Of each open commit, the parents that were entered. */
+    const entered: number[] = [];
+    const met = new Set<number>();
+    const enter = (number: number) => {
+      if (this.placeOf(number) >= 0 || met.has(number)) return;
+      met.add(number);
+      open.push(number);
+      entered.push(0);
+    };
+    enter(head);
+    for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+      const last = entered.length - 1;
+      const which = entered[last] ?? 0;
+      entered[last] = which + 1;
+      const parent = this.#graph.commits.parentOf(top, which);
+      if (parent >= 0) enter(parent);
+      else {
+        open.pop();
+        entered.pop();
+        yield top;
+      }
     }
   }
 }

@@ -2,26 +2,30 @@
 import { NotesError } from "../domain/errors.ts";
 import type { CommitId } from "../domain/note.ts";
 import type { CommitGraph } from "./commit-graph.ts";
-import type { CommitRecord, Row } from "./entry.ts";
+import { taggedWith } from "./entry-table.ts";
 import type { HistoryLog } from "./history-log.ts";
 import type { HistoryFilter, HistoryRow, Page } from "./note-index.ts";
 
 /** A row as callers see it. */
-export function shownRow(commit: CommitRecord, { action, entry, gone }: Row): HistoryRow {
+export function shownRow({ commits, entries, texts }: CommitGraph, row: number): HistoryRow {
+  const commit = commits.commitOfRow(row);
+  const gone = commits.isGone(row);
+  const entry = entries.at(commits.entryOfRow(row));
+  const agent = commits.agentOf(commit);
   return {
-    commit: commit.id,
+    commit: commits.idOf(commit),
     noteId: entry.id,
     path: entry.path,
-    action,
+    action: texts.words.at(commits.actionOfRow(row)),
     type: entry.brief.type,
     title: entry.brief.title,
     tags: entry.brief.tags,
-    agentId: commit.agent?.agentId ?? null,
-    agentName: commit.agent?.name ?? null,
-    source: commit.source,
-    trust: gone ? commit.trust : entry.trust,
-    session: commit.session,
-    atMs: commit.atMs,
+    agentId: agent?.agentId ?? null,
+    agentName: agent?.name ?? null,
+    source: commits.sourceOf(commit),
+    trust: gone ? commits.trustOf(commit) : entry.trust,
+    session: texts.words.atOrNull(commits.sessionOf(commit)),
+    atMs: commits.atMsOf(commit),
     revision: gone ? null : entry.blob,
   };
 }
@@ -42,60 +46,72 @@ export function queryHistory(
   limit: number,
   cursor: string | null,
 ): Page<HistoryRow> {
+  const { commits } = graph;
   const after = cursor === null ? null : placeOf(log, cursor);
+  const passes = filterOf(graph, filter);
   const items: HistoryRow[] = [];
   let total = 0;
   let last: string | null = null;
   let more = false;
-  for (const { commit, row, index } of candidates(graph, log, filter)) {
-    if (!passes(filter, commit, row)) continue;
+  for (const row of rowsOf(graph, log, filter)) {
+    const commit = commits.commitOfRow(row);
+    if (!passes(commit, row)) continue;
     total += 1;
-    if (after && (commit.order > after.order || (commit.order === after.order && index >= after.index)))
-      continue;
+    const place = log.placeOf(commit);
+    const index = row - commits.rowsOf(commit)[0];
+    if (after && (place > after.place || (place === after.place && index >= after.index))) continue;
     if (items.length < limit) {
-      items.push(shownRow(commit, row));
-      last = `${commit.id}.${index}`;
+      items.push(shownRow(graph, row));
+      last = `${commits.idOf(commit)}.${index}`;
     } else more = true;
   }
   return { items, total, nextCursor: more ? last : null };
 }
 
-interface Candidate {
-  readonly commit: CommitRecord;
-  readonly row: Row;
-  readonly index: number;
-}
-
-function* candidates(graph: CommitGraph, log: HistoryLog, filter: HistoryFilter): Generator<Candidate> {
+/** Rows that may pass, newest first. */
+function* rowsOf({ commits }: CommitGraph, log: HistoryLog, filter: HistoryFilter): Generator<number> {
   if (filter.noteId !== undefined) {
-    for (const row of [...log.rowsOfNote(filter.noteId)].reverse()) {
-      const commit = graph.at(row.commit);
-      yield { commit, row, index: commit.rows.indexOf(row) };
-    }
+    yield* log.rowsOfNote(filter.noteId);
     return;
   }
-  for (let i = log.order.length - 1; i >= 0; i--) {
-    const commit = graph.at(log.order[i] ?? -1);
-    for (let index = commit.rows.length - 1; index >= 0; index--) {
-      const row = commit.rows[index];
-      if (row) yield { commit, row, index };
-    }
+  for (let place = log.length - 1; place >= 0; place--) {
+    const [from, to] = commits.rowsOf(log.at(place));
+    for (let row = to - 1; row >= from; row--) yield row;
   }
 }
 
-function passes(filter: HistoryFilter, commit: CommitRecord, row: Row): boolean {
-  if (filter.agentIds && !(commit.agent && filter.agentIds.includes(commit.agent.agentId))) return false;
-  const { type, tags } = row.entry.brief;
-  if (filter.types && !(type !== null && filter.types.includes(type))) return false;
-  if (filter.tags && !filter.tags.some((tag) => tags.includes(tag))) return false;
-  if (filter.actions && !filter.actions.includes(row.action)) return false;
-  if (filter.sources && !filter.sources.includes(commit.source)) return false;
-  if (filter.session !== undefined && commit.session !== filter.session) return false;
-  if (filter.sinceMs !== undefined && commit.atMs < filter.sinceMs) return false;
-  return filter.untilMs === undefined || commit.atMs <= filter.untilMs;
+/** A filter over numbers: what it names is looked up once, not in each row. */
+function filterOf(
+  { commits, entries, texts }: CommitGraph,
+  filter: HistoryFilter,
+): (commit: number, row: number) => boolean {
+  const numbers = (names: readonly string[] | undefined) =>
+    names && new Set(names.map((name) => texts.words.find(name)).filter((number) => number !== 0));
+  const types = numbers(filter.types);
+  const actions = numbers(filter.actions);
+  const session = filter.session === undefined ? undefined : texts.words.find(filter.session);
+  const tagged = taggedWith(entries, filter.tags);
+  const {
+    agentIds,
+    sources,
+    sinceMs = Number.NEGATIVE_INFINITY,
+    untilMs = Number.POSITIVE_INFINITY,
+  } = filter;
+  return (commit, row) => {
+    const agent = agentIds && commits.agentOf(commit);
+    if (agentIds && !(agent && agentIds.includes(agent.agentId))) return false;
+    const entry = commits.entryOfRow(row);
+    if (types && !types.has(entries.typeOf(entry))) return false;
+    if (tagged && !tagged(entries.tagsOf(entry))) return false;
+    if (actions && !actions.has(commits.actionOfRow(row))) return false;
+    if (sources && !sources.includes(commits.sourceOf(commit))) return false;
+    if (session !== undefined && (session === 0 || commits.sessionOf(commit) !== session)) return false;
+    const atMs = commits.atMsOf(commit);
+    return atMs >= sinceMs && atMs <= untilMs;
+  };
 }
 
-function placeOf(log: HistoryLog, cursor: string): { order: number; index: number } {
+function placeOf(log: HistoryLog, cursor: string): { place: number; index: number } {
   const match = /^([0-9a-f]{40})\.(0|[1-9][0-9]{0,8})$/.exec(cursor);
   if (match === null) {
     throw new NotesError(
@@ -114,5 +130,5 @@ function placeOf(log: HistoryLog, cursor: string): { order: number; index: numbe
       "The history that this cursor pointed into was rewritten. Leave the cursor out to start anew.",
     );
   }
-  return { order: commit.order, index: Number(match[2]) };
+  return { place: log.placeOf(commit), index: Number(match[2]) };
 }

@@ -1,17 +1,18 @@
 /** notes.list and notes.summary over the head: newest update first, pages that survive changes in between. */
 import { NotesError } from "../domain/errors.ts";
-import type { NoteMetadata } from "../domain/note.ts";
+import { type NoteMetadata, SCOPES, STATUSES } from "../domain/note.ts";
 import type { HeadState } from "./head-state.ts";
 import type { LiveNote } from "./metadata.ts";
 import type { Page, Summary, Viewer } from "./note-index.ts";
-import { type Sight, sees } from "./search/visible.ts";
+import { type Sight, sightOf } from "./search/visible.ts";
 
-/** Readable notes in sight, newest update first, ties by note id. */
-function* newestFirst(head: HeadState, sight: Sight): Generator<LiveNote> {
+/** Numbers of the paths of readable notes in sight, newest update first, ties by note id. */
+function* newestFirst(head: HeadState, sight: Sight): Generator<number> {
+  const sees = sightOf(head, sight);
   const order = head.inOrder();
   for (let i = order.length - 1; i >= 0; i--) {
-    const note = order[i];
-    if (note && sees(sight, note)) yield note;
+    const path = order[i] ?? 0;
+    if (sees(path)) yield path;
   }
 }
 
@@ -29,13 +30,15 @@ export function listNotes(
   let total = 0;
   let last: LiveNote | null = null;
   let more = false;
-  for (const note of newestFirst(head, query)) {
+  for (const path of newestFirst(head, query)) {
     total += 1;
-    if (after && !isAfter(note, after)) continue;
-    if (items.length < query.limit) {
-      items.push(note.meta);
-      last = note;
-    } else more = true;
+    if (after && !isAfter(head, path, after)) continue;
+    if (items.length >= query.limit) {
+      more = true;
+      continue;
+    }
+    last = head.at(path);
+    if (last) items.push(last.meta);
   }
   return { items, total, nextCursor: more && last ? writeCursor(last) : null };
 }
@@ -45,8 +48,10 @@ interface Place {
   readonly id: string;
 }
 
-function isAfter(note: LiveNote, place: Place): boolean {
-  return note.updatedMs < place.updatedMs || (note.updatedMs === place.updatedMs && note.entry.id > place.id);
+function isAfter(head: HeadState, path: number, place: Place): boolean {
+  const updatedMs = head.columns.updatedMs.at(path);
+  if (updatedMs !== place.updatedMs) return updatedMs < place.updatedMs;
+  return head.idOf(path) > place.id;
 }
 
 function writeCursor(note: LiveNote): string {
@@ -67,34 +72,51 @@ const RECENT = 5;
 
 /** Counts and the newest few of what the viewer sees. @cost one pass over the notes */
 export function summarize(head: HeadState, viewer: Viewer, nowMs: number): Summary {
-  const types = new Map<string, number>();
-  const statuses = new Map<string, number>();
-  const scopes = new Map<string, number>();
-  const agents = new Map<string, number>();
+  const { columns, graph } = head;
+  const { entries, texts } = graph;
+  const types = new Map<number, number>();
+  const statuses = new Map<number, number>();
+  const scopes = new Map<number, number>();
+  const agents = new Map<number, number>();
   const recent: Summary["recent_notes"][number][] = [];
   const blockers: Summary["open_blockers"][number][] = [];
+  const blocker = texts.words.find("blocker");
+  const open = STATUSES.indexOf("open");
   let total = 0;
-  for (const { meta } of newestFirst(head, { filter: {}, viewer, nowMs })) {
+  for (const path of newestFirst(head, { filter: {}, viewer, nowMs })) {
     total += 1;
-    count(types, meta.type);
-    count(statuses, meta.status);
-    count(scopes, meta.scope);
-    if (meta.agent_name !== null) count(agents, meta.agent_name);
-    const { note_id, title, type, updated_at } = meta;
-    if (recent.length < RECENT) recent.push({ note_id, title, type, updated_at });
-    if (type === "blocker" && meta.status === "open") blockers.push({ note_id, title, updated_at });
+    const type = entries.typeOf(head.entryOf(path));
+    const agent = columns.agentName.at(path);
+    count(types, type);
+    count(statuses, columns.statusOf(path));
+    count(scopes, columns.scopeOf(path));
+    if (agent !== 0) count(agents, agent);
+    const isBlocker = type !== 0 && type === blocker && columns.statusOf(path) === open;
+    const shown = recent.length < RECENT || isBlocker ? head.at(path) : null;
+    if (shown === null) continue;
+    const { note_id, title, updated_at } = shown.meta;
+    if (recent.length < RECENT) recent.push({ note_id, title, type: shown.meta.type, updated_at });
+    if (isBlocker) blockers.push({ note_id, title, updated_at });
   }
+  const word = (number: number) => texts.words.at(number);
   return {
     total_notes: total,
-    type_distribution: Object.fromEntries(types),
+    type_distribution: named(types, (type) => (type === 0 ? "general" : word(type))),
     recent_notes: recent,
-    by_status: Object.fromEntries(statuses),
-    by_scope: Object.fromEntries(scopes),
-    by_agent: Object.fromEntries(agents),
+    by_status: named(statuses, (status) => STATUSES[status]),
+    by_scope: named(scopes, (scope) => SCOPES[scope]),
+    by_agent: named(agents, word),
     open_blockers: blockers,
   };
 }
 
-function count(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+function named(
+  counts: ReadonlyMap<number, number>,
+  nameOf: (number: number) => string | undefined,
+): Record<string, number> {
+  return Object.fromEntries([...counts].map(([number, count]) => [nameOf(number) ?? "", count]));
+}
+
+function count(counts: Map<number, number>, what: number): void {
+  counts.set(what, (counts.get(what) ?? 0) + 1);
 }

@@ -7,7 +7,7 @@ import type { NoteState } from "../domain/changed-fields.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents, ReadBlob } from "../domain/event.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
-import { writeCheckpoint } from "./checkpoint.ts";
+import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
 import { digestOf, filesOf } from "./digest.ts";
 import { entriesOf, planMove } from "./head-move.ts";
@@ -47,19 +47,21 @@ export interface MemoryIndexOptions {
 
 export class MemoryIndex implements NoteIndex {
   readonly #options: MemoryIndexOptions;
+  readonly origin: Origin | null;
   #parts: Parts;
   #moving = false;
   #reading = false;
 
-  constructor(options: MemoryIndexOptions, parts: Parts = emptyParts()) {
+  constructor(options: MemoryIndexOptions, parts: Parts = emptyParts(), origin: Origin | null = null) {
     this.#options = options;
+    this.origin = origin;
     this.#parts = parts;
     this.#readWordsLater();
   }
 
   get head(): CommitId | null {
     const { graph, head } = this.#parts;
-    return head < 0 ? null : graph.at(head).id;
+    return head < 0 ? null : graph.commits.idOf(head);
   }
 
   canExtend(commits: readonly CommitEvents[]): boolean {
@@ -175,7 +177,7 @@ export class MemoryIndex implements NoteIndex {
   fileAt(commit: CommitId, path: RepoPath): FileAt | null {
     const entry = this.#entryAt(commit, path);
     if (entry === null) return null;
-    const changedIn = this.#parts.graph.at(entry.changed).id;
+    const changedIn = this.#parts.graph.commits.idOf(entry.changed);
     return { path, blob: entry.blob, noteId: entry.id, changedIn, trust: entry.trust };
   }
 
@@ -183,7 +185,7 @@ export class MemoryIndex implements NoteIndex {
     const { graph, state } = this.#parts;
     const entry = this.#entryAt(commit, path);
     if (entry === null) return null;
-    const held = state.files.get(path);
+    const held = state.get(path);
     const parsed =
       held?.entry.blob === entry.blob ? parsedOf(held) : this.#options.parse(path, await read(entry.blob));
     return stateOf(liveNote(graph, entry, parsed));
@@ -198,7 +200,7 @@ export class MemoryIndex implements NoteIndex {
   }
 
   quarantined(): readonly Quarantined[] {
-    return [...this.#parts.state.quarantined.values()].flatMap((note) => note.quarantined ?? []);
+    return this.#parts.state.quarantined().flatMap((note) => note.quarantined ?? []);
   }
 
   quarantine(id: NoteId): Quarantined | null {
@@ -227,13 +229,16 @@ export class MemoryIndex implements NoteIndex {
   }
 
   rowsOf(id: CommitId): readonly HistoryRow[] {
-    const commit = this.#parts.log.reached(id);
-    return commit ? commit.rows.map((row) => shownRow(commit, row)) : [];
+    const { graph, log } = this.#parts;
+    const commit = log.reached(id);
+    if (commit === null) return [];
+    const [from, to] = graph.commits.rowsOf(commit);
+    return Array.from({ length: to - from }, (_, i) => shownRow(graph, from + i));
   }
 
   pathsOf(id: NoteId): readonly RepoPath[] {
-    const { state, log } = this.#parts;
-    const past = [...log.rowsOfNote(id)].reverse().map((row) => row.entry.path);
+    const { state, log, graph } = this.#parts;
+    const past = [...log.rowsOfNote(id)].map((row) => graph.commits.row(row).entry.path);
     const now = state.byId(id)?.entry.path;
     return [...new Set(now === undefined ? past : [now, ...past])];
   }
@@ -242,8 +247,10 @@ export class MemoryIndex implements NoteIndex {
     const { state, log, graph } = this.#parts;
     if (state.byId(id)) return null;
     // An id that was never given has no rows.
-    const gone = log.rowsOfNote(id as NoteId).findLast((row) => row.gone);
-    return gone ? graph.at(gone.commit).id : null;
+    for (const row of log.rowsOfNote(id as NoteId)) {
+      if (graph.commits.isGone(row)) return graph.commits.idOf(graph.commits.commitOfRow(row));
+    }
+    return null;
   }
 
   knows(commit: CommitId): boolean {
@@ -255,8 +262,7 @@ export class MemoryIndex implements NoteIndex {
   }
 
   idTaken(id: string): boolean {
-    for (const _ of this.#parts.graph.pathsEverWith(id)) return true;
-    return false;
+    return this.#parts.graph.pathsEverWith(id).length > 0;
   }
 
   agents(): readonly { readonly agentId: number; readonly name: string }[] {
@@ -268,8 +274,8 @@ export class MemoryIndex implements NoteIndex {
   }
 
   size(): number {
-    const { files, quarantined } = this.#parts.state;
-    return files.size - quarantined.size;
+    const { size, quarantinedCount } = this.#parts.state;
+    return size - quarantinedCount;
   }
 
   digest(): string {
@@ -280,7 +286,7 @@ export class MemoryIndex implements NoteIndex {
     return differencesBetween(this, other);
   }
 
-  snapshot(): Uint8Array {
-    return writeCheckpoint(this.#parts, this.#options.fingerprint);
+  snapshot(after: Mark | null): Snapshot {
+    return takeSnapshot(this.#parts, this.#options.fingerprint, after);
   }
 }

@@ -30,14 +30,16 @@ const NO_EXTRA: Readonly<Record<string, unknown>> = Object.freeze({});
 /** Complete what a file says by what history proves: a note as callers see it. */
 export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): LiveNote {
   const { said } = parsed;
-  const first = graph.at(entry.first);
-  const changed = graph.at(entry.changed);
-  const created_at = said?.createdAt ?? iso(first.atMs);
+  const { commits } = graph;
+  const created_at = said?.createdAt ?? iso(commits.atMsOf(entry.first));
   const createdMs = Date.parse(created_at);
-  const stamped = changed.stamps && said?.updatedAt ? Date.parse(said.updatedAt) : changed.atMs;
+  const stamped =
+    commits.stampsOf(entry.changed) && said?.updatedAt
+      ? Date.parse(said.updatedAt)
+      : commits.atMsOf(entry.changed);
   const updatedMs = Math.max(stamped, createdMs);
   const inNotebook = said !== null && said.key !== null && said.scope !== "workspace";
-  const author = inNotebook ? { agentId: said.agentId, name: said.agentName } : first.agent;
+  const author = inNotebook ? { agentId: said.agentId, name: said.agentName } : commits.agentOf(entry.first);
   const meta: NoteMetadata = {
     note_id: entry.id,
     title: entry.brief.title,
@@ -62,7 +64,9 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
   return {
     entry,
     meta,
-    body: parsed.body,
+    get body() {
+      return parsed.body;
+    },
     createdSaid: said?.createdAt ?? null,
     updatedSaid: said?.updatedAt ?? null,
     updatedMs,

@@ -18,17 +18,41 @@ interface IndexedNote {
   readonly file_path: string;
 }
 
-/** The file's text: `{id: {id, title, type, tags, …}}`, by path, without what can't be read or is expired. */
-export function notesIndexJson(
-  index: Pick<NoteIndex, "files" | "get" | "quarantine">,
+const NOTES_A_TURN = 128;
+/** How often the index may move on before the file is left as it is. */
+const TRIES = 4;
+
+/**
+ * The file's text: `{id: {id, title, type, tags, …}}`, by path, without what can't be read or is expired. Made in
+ * slices between which others have their turn.
+ * @returns null when the index never stood still for long enough
+ */
+export async function notesIndexJson(
+  index: Pick<NoteIndex, "head" | "files" | "get" | "quarantine">,
   nowMs: number,
-): string {
-  const notes: [string, IndexedNote][] = [];
-  for (const { noteId } of index.files()) {
+): Promise<string | null> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const text = await textOf(index, nowMs);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+async function textOf(
+  index: Pick<NoteIndex, "head" | "files" | "get" | "quarantine">,
+  nowMs: number,
+): Promise<string | null> {
+  const { head } = index;
+  const notes: string[] = [];
+  for (const [i, { noteId }] of index.files().entries()) {
+    if (i % NOTES_A_TURN === NOTES_A_TURN - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (index.head !== head) return null;
     const note = index.get(noteId);
     if (note === null || index.quarantine(noteId) || isExpired(note, nowMs)) continue;
     const { title, type, tags, created_at, updated_at, path } = note;
-    notes.push([noteId, { id: noteId, title, type, tags, created_at, updated_at, file_path: path }]);
+    const shown: IndexedNote = { id: noteId, title, type, tags, created_at, updated_at, file_path: path };
+    // One member of the object, indented as it stands in it.
+    notes.push(JSON.stringify({ [noteId]: shown }, null, 2).slice(2, -2));
   }
-  return `${JSON.stringify(Object.fromEntries(notes), null, 2)}\n`;
+  return notes.length === 0 ? "{}\n" : `{\n${notes.join(",\n")}\n}\n`;
 }

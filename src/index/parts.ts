@@ -22,8 +22,8 @@ export interface Parts {
   readonly log: HistoryLog;
   readonly state: HeadState;
   readonly texts: TextIndex;
-  /** Paths whose words the text index doesn't have as they are now; a search reads them first. */
-  readonly unread: Set<RepoPath>;
+  /** Numbers of paths whose words the text index doesn't have as they are now; a search reads them first. */
+  readonly unread: Set<number>;
   /** Number of the head; -1: none. */
   head: number;
 }
@@ -34,7 +34,7 @@ export function emptyParts(): Parts {
   return {
     graph,
     log: new HistoryLog(graph),
-    state: new HeadState(),
+    state: new HeadState(graph),
     texts: new MemoryTextIndex(),
     unread: new Set(),
     head: -1,
@@ -79,7 +79,7 @@ export function foldAll(
 
 /** Whether the state holds an entry's text already, at its path. */
 export function heldBy({ state }: Parts, { path, blob }: FileBlob): boolean {
-  return state.files.get(path)?.entry.blob === blob;
+  return state.entryAt(path)?.blob === blob;
 }
 
 /** Carry out a planned move and tell what changed. @param cache  holds every entry's text that the state doesn't */
@@ -87,11 +87,11 @@ export function moveHead(parts: Parts, move: HeadMove, to: number, cache: Parsed
   const { graph, log, state } = parts;
   const live = (entry: Entry | null): LiveNote | null => {
     if (entry === null) return null;
-    const held = state.files.get(entry.path);
+    const held = state.get(entry.path);
     return liveNote(graph, entry, held?.entry.blob === entry.blob ? parsedOf(held) : cache.must(entry));
   };
   const put = (left: ReadonlyMap<RepoPath, Entry | null>) => {
-    const before = new Map([...left.keys()].map((path) => [path, state.files.get(path) ?? null]));
+    const before = new Map([...left.keys()].map((path) => [path, state.get(path)]));
     const after = new Map([...left].map(([path, entry]) => [path, live(entry)]));
     for (const [path, note] of after) state.set(path, note);
     return {
@@ -107,17 +107,19 @@ export function moveHead(parts: Parts, move: HeadMove, to: number, cache: Parsed
       const { before, after } = put(step.left);
       for (const path of step.left.keys()) touched.add(path);
       // Not spread into arguments: a commit may bring 100,000 files.
-      for (const change of changesOf(graph.at(step.number).id, step, before, after)) changes.push(change);
+      for (const change of changesOf(graph.commits.idOf(step.number), step, before, after))
+        changes.push(change);
     }
     log.append(to);
   } else {
     const { before, after } = put(move.left);
     for (const path of move.left.keys()) touched.add(path);
-    for (const change of differenceOf(graph.at(to).id, [...touched], before, after)) changes.push(change);
+    for (const change of differenceOf(graph.commits.idOf(to), [...touched], before, after))
+      changes.push(change);
     log.reset(to);
   }
   parts.head = to;
-  for (const path of touched) parts.unread.add(path);
+  for (const path of touched) parts.unread.add(graph.texts.paths.find(path));
   return changes;
 }
 
@@ -131,7 +133,7 @@ export function readWords({ texts, unread, state }: Parts, most = Number.POSITIV
   for (const path of unread) {
     if (left-- <= 0) return false;
     unread.delete(path);
-    const note = state.files.get(path);
+    const note = state.at(path);
     if (note) texts.put(path, { title: note.meta.title, tags: note.meta.tags, body: note.body });
     else texts.remove(path);
   }

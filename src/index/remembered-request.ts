@@ -16,10 +16,12 @@ export function rememberedRequest(
 ): RememberedRequest | null {
   const number = log.requestCommit(key);
   if (number === null) return null;
-  const { id: commit, request, rows } = graph.at(number);
+  const { commits } = graph;
+  const request = commits.requestOf(number);
   if (request?.noteId == null) return null;
   const { hash, noteId } = request;
-  const row = rows.find((made) => made.entry.id === noteId);
+  const commit = commits.idOf(number);
+  const row = graph.at(number).rows.find((made) => made.entry.id === noteId);
   if (row?.gone) return { hash, commit, noteId, path: null, revision: null };
   const file = row?.entry ?? fileOf(graph, number, noteId);
   return { hash, commit, noteId, path: file?.path ?? null, revision: file?.blob ?? null };

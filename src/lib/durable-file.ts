@@ -36,7 +36,7 @@ const writeLater = promisify(write);
 const SMALL_BYTES = 64 << 10;
 
 /** A name in the target's folder that no other process takes; hidden, so that Git never reads it as a ref. */
-const besides = (file: string) =>
+export const besides = (file: string) =>
   join(dirname(file), `.${basename(file)}.${randomBytes(6).toString("hex")}.tmp`);
 
 /**

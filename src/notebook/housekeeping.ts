@@ -5,13 +5,12 @@
 
 import type { Warn } from "../lib/bus.ts";
 import type { Clock } from "../lib/clock.ts";
-import { writeDurably } from "../lib/durable-file.ts";
 
 /** A file that follows the index. */
 interface DerivedFile {
   readonly path: string;
-  /** The bytes to write, or null when it is not kept at present. */
-  readonly render: () => Uint8Array | string | null;
+  /** Bring it up to date. Calls don't overlap; what it throws is told to people. */
+  readonly write: () => Promise<void>;
 }
 
 export interface Housekeeping {
@@ -37,10 +36,9 @@ export function createHousekeeping(files: readonly DerivedFile[], clock: Clock, 
     if (!stale) return;
     stale = false;
     writtenMs = clock.now();
-    for (const { path, render } of files) {
+    for (const { path, write } of files) {
       try {
-        const bytes = render();
-        if (bytes !== null) await writeDurably(path, bytes);
+        await write();
       } catch (error) {
         warn("a derived file could not be written", {
           trigger: path,

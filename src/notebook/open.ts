@@ -10,6 +10,8 @@ import { isNotePath, parseRepoPath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
 import { notesIndexJson } from "../index/notes-index-json.ts";
 import type { Warn } from "../lib/bus.ts";
+import { writeDurably } from "../lib/durable-file.ts";
+import { createCheckpointFile } from "./checkpoint-file.ts";
 import { Feed } from "./feed/feed.ts";
 import { Heads } from "./feed/heads.ts";
 import { cursorSince } from "./feed/since.ts";
@@ -240,11 +242,17 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
 const NOTES_INDEX_MAX_NOTES = 10_000;
 
 function derivedFiles({ index, stateDir, notesIndexFile, clock }: NotebookOptions) {
-  const checkpoint = { path: join(stateDir, "checkpoint"), render: () => index.snapshot() };
+  const path = join(stateDir, "checkpoint");
+  const checkpoint = { path, write: createCheckpointFile(path, index) };
   if (notesIndexFile === null) return [checkpoint];
   // A file that other tools read whole is no use to them at this size, and costs the loop more than it gives.
-  const render = () => (index.size() > NOTES_INDEX_MAX_NOTES ? null : notesIndexJson(index, clock.now()));
-  return [checkpoint, { path: notesIndexFile, render }];
+  const write = async () => {
+    if (index.size() > NOTES_INDEX_MAX_NOTES) return;
+    const text = await notesIndexJson(index, clock.now());
+    // Where the index moved on meanwhile, the file is written after that change.
+    if (text !== null) await writeDurably(notesIndexFile, text);
+  };
+  return [checkpoint, { path: notesIndexFile, write }];
 }
 
 /** @throws NotesError INVALID_PARAMS a path that no note can have: only notes are ever committed here */

@@ -1,13 +1,22 @@
 import { expect, test } from "vitest";
 import { readCheckpoint } from "../../src/index/checkpoint.ts";
 import { MemoryIndex } from "../../src/index/memory-index.ts";
+import { bytesOf } from "../support/index-bytes.ts";
+import { stateOfIndex } from "../support/index-state.ts";
 import { indexOf, noteText } from "../support/notes-at.ts";
+import { plainParse } from "../support/plain-parse.ts";
 
-const sample = async () =>
-  (await indexOf({ "a.md": noteText({ id: "a" }, "é 数据\n"), "b.md": "! bad" })).index;
+const OPTIONS = { parse: plainParse, isNotePath: () => true, fingerprint: "plain" };
+const sample = () => indexOf({ "a.md": noteText({ id: "a" }, "é 数据\n"), "b.md": "! bad" });
+
+function restored(bytes: Uint8Array): MemoryIndex {
+  const read = readCheckpoint(bytes, "plain");
+  if (read === null) throw new Error("refused");
+  return new MemoryIndex(OPTIONS, read.parts, read.origin);
+}
 
 test("a checkpoint that is truncated, damaged, foreign or of another format or reading is refused", async () => {
-  const bytes = (await sample()).snapshot();
+  const bytes = bytesOf((await sample()).index);
   expect(readCheckpoint(bytes, "plain")).not.toBeNull();
   for (let end = 0; end < bytes.length; end += 7)
     expect(readCheckpoint(bytes.subarray(0, end), "plain")).toBeNull();
@@ -17,18 +26,65 @@ test("a checkpoint that is truncated, damaged, foreign or of another format or r
     expect(readCheckpoint(damaged, "plain")).toBeNull();
   }
   expect(readCheckpoint(bytes, "other types")).toBeNull();
-  expect(readCheckpoint(Buffer.concat([bytes, Buffer.from("x")]), "plain")).toBeNull();
   expect(readCheckpoint(Buffer.from("{}"), "plain")).toBeNull();
+  expect(readCheckpoint(Buffer.from("notesd-index 2 0 none 2 0 0\n{}"), "plain")).toBeNull();
 });
 
-test("an index that is empty survives too", async () => {
-  const options = {
-    parse: () => {
-      throw new Error("nothing to parse");
-    },
-    isNotePath: () => true,
-    fingerprint: "f",
-  };
-  const parts = readCheckpoint(new MemoryIndex(options).snapshot(), "f");
-  expect(parts && new MemoryIndex(options, parts).head).toBeNull();
+test("what came after is added, and an end that was not written whole counts for nothing", async () => {
+  const { index, put } = await sample();
+  const whole = index.snapshot(null);
+  const states = [stateOfIndex(index)];
+  const files = [Buffer.concat([...whole.pieces()])];
+  let mark = whole.mark;
+  const changes = [{ "a.md": noteText({ id: "a", title: "new" }, "x") }, { "c.md": "c" }, { "a.md": null }];
+  for (const [minute, change] of changes.entries()) {
+    await put(change, minute + 9);
+    const added = index.snapshot(mark);
+    expect(added.whole).toBe(false);
+    mark = added.mark;
+    files.push(Buffer.concat([files.at(-1) ?? Buffer.alloc(0), ...added.pieces()]));
+    states.push(stateOfIndex(index));
+  }
+  for (const [i, file] of files.entries()) {
+    expect(stateOfIndex(restored(file))).toEqual(states[i]);
+    const torn = Buffer.concat([file, (files[i + 1] ?? Buffer.from("x")).subarray(file.length, -1)]);
+    expect(stateOfIndex(restored(torn))).toEqual(states[i]);
+    expect(restored(torn).origin?.bytes).toBe(file.length);
+  }
+});
+
+test("what was added to a restored index follows on the file that it came from", async () => {
+  const { index, builder } = await sample();
+  const file = bytesOf(index);
+  const again = restored(file);
+  const next = builder.change(again.head, { "a.md": noteText({ id: "z" }, "y") });
+  await again.apply(builder.history(again.head, next), builder.read);
+  const added = again.snapshot(again.origin?.mark ?? null);
+  expect(added.whole).toBe(false);
+  expect(stateOfIndex(restored(Buffer.concat([file, ...added.pieces()])))).toEqual(stateOfIndex(again));
+});
+
+test("after a rebuild a mark is of another state, and everything is taken", async () => {
+  const { index, builder } = await sample();
+  const { mark } = index.snapshot(null);
+  const { head } = index;
+  if (head === null) throw new Error("no head");
+  await index.rebuild(builder.history(null, head), builder.read);
+  const whole = index.snapshot(mark);
+  expect(whole.whole).toBe(true);
+  expect(stateOfIndex(restored(Buffer.concat([...whole.pieces()])))).toEqual(stateOfIndex(index));
+});
+
+test("a snapshot stays what it was while the index moves on", async () => {
+  const { index, put } = await sample();
+  const state = stateOfIndex(index);
+  const snapshot = index.snapshot(null);
+  for (let n = 0; n < 40; n++) await put({ [`n${n}.md`]: "x".repeat(2_000), "a.md": `${n}` }, n + 9);
+  expect(stateOfIndex(restored(Buffer.concat([...snapshot.pieces()])))).toEqual(state);
+});
+
+test("an index that is empty survives too", () => {
+  const index = restored(bytesOf(new MemoryIndex(OPTIONS)));
+  expect(index.head).toBeNull();
+  expect(index.files()).toEqual([]);
 });

@@ -3,6 +3,7 @@ import type { RepoPath } from "../../src/domain/note.ts";
 import { createNoteIndex, restoreNoteIndex } from "../../src/index/create.ts";
 import type { NoteIndex } from "../../src/index/note-index.ts";
 import { HistoryBuilder, provedAs } from "../support/history-builder.ts";
+import { bytesOf } from "../support/index-bytes.ts";
 import { stateOfIndex } from "../support/index-state.ts";
 
 const FILES = {
@@ -65,7 +66,7 @@ test("a memory lies in the notebook that its path names, whoever committed it; w
 
 test("a checkpoint brings back every field of real files, and is refused when the types are others", async () => {
   const { index } = await made();
-  const bytes = index.snapshot();
+  const bytes = bytesOf(index);
   const restored = restoreNoteIndex(bytes);
   if (restored === null) throw new Error("refused");
   expect(stateOfIndex(restored)).toEqual(stateOfIndex(index));

@@ -4,6 +4,7 @@ import type { CommitId } from "../../src/domain/note.ts";
 import { readCheckpoint } from "../../src/index/checkpoint.ts";
 import { MemoryIndex } from "../../src/index/memory-index.ts";
 import { HistoryBuilder, provedAs } from "../support/history-builder.ts";
+import { bytesOf } from "../support/index-bytes.ts";
 import { stateOfIndex } from "../support/index-state.ts";
 import { plainParse } from "../support/plain-parse.ts";
 
@@ -109,9 +110,9 @@ test("an index restored from a checkpoint equals the one that wrote it, and fold
       const last = made.at(-1);
       if (stop === undefined || last === undefined) return;
       const written = await rebuilt(builder, stop);
-      const parts = readCheckpoint(written.snapshot(), OPTIONS.fingerprint);
-      if (parts === null) throw new Error("refused");
-      const index = new MemoryIndex(OPTIONS, parts);
+      const read = readCheckpoint(bytesOf(written), OPTIONS.fingerprint);
+      if (read === null) throw new Error("refused");
+      const index = new MemoryIndex(OPTIONS, read.parts, read.origin);
       expect(stateOfIndex(index)).toEqual(stateOfIndex(written));
       if (stop === last) return;
       await index.apply(builder.history(stop, last), builder.read, last);

@@ -15,7 +15,7 @@ test("the file has the original tool's shape, by id, without what is expired or 
   });
   const index = createNoteIndex();
   await index.apply(history.history(null, head), history.read);
-  const shown: unknown = JSON.parse(notesIndexJson(index, Date.UTC(2026, 10, 30, 12)));
+  const shown: unknown = JSON.parse((await notesIndexJson(index, Date.UTC(2026, 10, 30, 12))) ?? "");
   expect(shown).toEqual({
     note_a: {
       id: "note_a",

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { writeDurably } from "../../src/lib/durable-file.ts";
 import { createHousekeeping, type Housekeeping } from "../../src/notebook/housekeeping.ts";
 import { type FakeClock, fakeClock } from "../support/fake-clock.ts";
 import { until } from "../support/wait.ts";
@@ -11,7 +12,7 @@ let folder: string;
 let clock: FakeClock;
 let housekeeping: Housekeeping;
 let rendered: number;
-let text: string | null;
+let text: string;
 const warned: string[] = [];
 
 beforeEach(() => {
@@ -25,11 +26,11 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function open(path: string): Housekeeping {
-  const render = () => {
+  const write = async () => {
     rendered++;
-    return text;
+    await writeDurably(path, text);
   };
-  return createHousekeeping([{ path, render }], clock, (message) => warned.push(message));
+  return createHousekeeping([{ path, write }], clock, (message) => warned.push(message));
 }
 
 const written = () => readFileSync(join(folder, "derived"), "utf8");
@@ -78,13 +79,6 @@ test("a stop writes what is new, and nothing when nothing is", async () => {
   expect(written()).toBe("one");
   await housekeeping.flush();
   expect(rendered).toBe(1);
-});
-
-test("a file that is not kept at present is left as it is", async () => {
-  text = null;
-  housekeeping.touched();
-  await housekeeping.flush();
-  expect(exists()).toBe(false);
 });
 
 test("a disk that refuses is told to people and stops nothing", async () => {

@@ -13,6 +13,7 @@ import type { LogMemory } from "../../src/notebook/feed/log-reader.ts";
 import type { Changed, Listener, Subscription } from "../../src/notebook/notebook.ts";
 import { blobOf, committed, message } from "./drafts.ts";
 import { fakeClock } from "./fake-clock.ts";
+import { bytesOf } from "./index-bytes.ts";
 import { openMemoryStore } from "./memory/memory-store.ts";
 import { until } from "./wait.ts";
 
@@ -127,7 +128,7 @@ export async function feedBench({ maxMoves, memory }: { maxMoves?: number; memor
     /** As after kill -9: what was not on disk is gone; the tip may have moved meanwhile. */
     async restart(tip?: CommitId): Promise<void> {
       running.life.over = true;
-      index = restoreNoteIndex(index.snapshot()) ?? index;
+      index = restoreNoteIndex(bytesOf(index)) ?? index;
       if (tip) store.person.moveTip(tip);
       const at = await store.tip();
       if (at) await fold(at);

@@ -7,14 +7,14 @@ import type { Postings } from "./postings.ts";
 import { wordForms } from "./word-forms.ts";
 
 export interface Scored {
-  readonly key: string;
+  readonly key: number;
   /** 0..1 */
   readonly score: number;
 }
 
 interface Corpus {
   readonly postings: Postings;
-  readonly docs: ReadonlyMap<number, { readonly key: string; readonly length: number }>;
+  readonly docs: ReadonlyMap<number, { readonly key: number; readonly length: number }>;
   readonly averageLength: number;
 }
 

@@ -14,14 +14,15 @@ interface TextDoc {
   readonly body: string;
 }
 
+/** Documents have numbers of the caller's as keys. */
 export interface TextIndex {
   /** Add or replace a document. */
-  put(key: string, doc: TextDoc): void;
-  remove(key: string): void;
+  put(key: number, doc: TextDoc): void;
+  remove(key: number): void;
   /** Documents that match any word of the query, unsorted. Empty when the query has no word. */
   rank(query: string): Scored[];
   /** Documents in which a folded text may occur literally; null: any. */
-  mayContain(folded: string): Iterable<string> | null;
+  mayContain(folded: string): Iterable<number> | null;
 }
 
 const FIELD_WEIGHT = { title: 3, tags: 2, heading: 2, body: 1 } as const;
@@ -33,13 +34,13 @@ const SETEXT = /^ {0,3}(?:=+|-+)[ \t]*$/m;
 
 export class MemoryTextIndex implements TextIndex {
   readonly #postings = new Postings();
-  readonly #docs = new Map<number, { readonly key: string; readonly length: number }>();
-  readonly #numbers = new Map<string, number>();
+  readonly #docs = new Map<number, { readonly key: number; readonly length: number }>();
+  readonly #numbers = new Map<number, number>();
   /** Documents with a word so long that the index holds only its start. */
-  readonly #cut = new Set<string>();
+  readonly #cut = new Set<number>();
   #totalLength = 0;
 
-  put(key: string, doc: TextDoc): void {
+  put(key: number, doc: TextDoc): void {
     this.remove(key);
     const { weights, length, cut } = weigh(doc);
     const number = this.#postings.put(weights);
@@ -49,7 +50,7 @@ export class MemoryTextIndex implements TextIndex {
     if (cut) this.#cut.add(key);
   }
 
-  remove(key: string): void {
+  remove(key: number): void {
     const number = this.#numbers.get(key);
     if (number === undefined) return;
     this.#totalLength -= this.#docs.get(number)?.length ?? 0;
@@ -67,7 +68,7 @@ export class MemoryTextIndex implements TextIndex {
     });
   }
 
-  mayContain(folded: string): Iterable<string> | null {
+  mayContain(folded: string): Iterable<number> | null {
     const terms = this.#narrow(folded);
     if (terms === null) return null;
     const narrowed: string[] = [];

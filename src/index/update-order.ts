@@ -1,0 +1,143 @@
+/**
+ * Notes in the order of their update: oldest first, ties by id from the last. Put level when it is asked for, so
+ * that many changes cost one merge. Invariant: `numbers` holds every note that was added and not dropped, once.
+ */
+
+const MERGE_FROM = 64;
+/** More changes than this are not let wait, or they would cost more than the order itself. */
+const WAITING_MAX = 4_096;
+
+interface Keys {
+  readonly updatedMs: (note: number) => number;
+  readonly id: (note: number) => string;
+}
+
+export class UpdateOrder {
+  readonly #keys: Keys;
+  #numbers = new Uint32Array(0);
+  #length = 0;
+  readonly #added = new Set<number>();
+  /** Notes that stand in the order as they were: at which place. */
+  readonly #gone = new Map<number, { readonly updatedMs: number; readonly id: string }>();
+
+  constructor(keys: Keys) {
+    this.#keys = keys;
+  }
+
+  add(note: number): void {
+    this.#added.add(note);
+    if (this.#added.size > WAITING_MAX) this.numbers();
+  }
+
+  /** The keys still tell what they told when it was added. */
+  drop(note: number): void {
+    if (this.#added.delete(note)) return;
+    this.#gone.set(note, { updatedMs: this.#keys.updatedMs(note), id: this.#keys.id(note) });
+    if (this.#gone.size > WAITING_MAX) this.numbers();
+  }
+
+  /** @cost a shift for each change since the last call; one pass over all after many */
+  numbers(): Uint32Array {
+    if (this.#added.size + this.#gone.size > MERGE_FROM) this.#merge();
+    else {
+      for (const { updatedMs, id } of this.#gone.values()) {
+        const place = this.#placeOf(updatedMs, id);
+        this.#numbers.copyWithin(place, place + 1, this.#length--);
+      }
+      this.#gone.clear();
+      for (const note of this.#added) {
+        this.#room(this.#length + 1);
+        const place = this.#placeOf(this.#keys.updatedMs(note), this.#keys.id(note));
+        this.#numbers.copyWithin(place + 1, place, this.#length++);
+        this.#numbers[place] = note;
+      }
+    }
+    this.#gone.clear();
+    this.#added.clear();
+    return this.#numbers.subarray(0, this.#length);
+  }
+
+  /** How an item of the order compares with a place: as it stood when it was put there. */
+  #compare(note: number, updatedMs: number, id: string): number {
+    const stood = this.#gone.get(note);
+    const byTime = (stood?.updatedMs ?? this.#keys.updatedMs(note)) - updatedMs;
+    if (byTime !== 0) return byTime;
+    const own = stood?.id ?? this.#keys.id(note);
+    return own < id ? 1 : own > id ? -1 : 0;
+  }
+
+  #placeOf(updatedMs: number, id: string): number {
+    let low = 0;
+    let high = this.#length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(this.#numbers[middle] ?? 0, updatedMs, id) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #room(length: number): void {
+    if (length <= this.#numbers.length) return;
+    const grown = new Uint32Array(Math.ceil(length * 1.25) + MERGE_FROM);
+    grown.set(this.#numbers.subarray(0, this.#length));
+    this.#numbers = grown;
+  }
+
+  #merge(): void {
+    const kept = this.#numbers.subarray(0, this.#length).filter((note) => !this.#gone.has(note));
+    const added = this.#sorted(Uint32Array.from(this.#added));
+    this.#gone.clear();
+    const merged = new Uint32Array(kept.length + added.length);
+    let next = 0;
+    let at = 0;
+    for (const note of kept) {
+      const { updatedMs, id } = this.#keys;
+      for (; next < added.length; next++) {
+        const other = added[next] ?? 0;
+        const later = updatedMs(other) - updatedMs(note) || (id(other) < id(note) ? 1 : -1);
+        if (later > 0) break;
+        merged[at++] = other;
+      }
+      merged[at++] = note;
+    }
+    merged.set(added.subarray(next), at);
+    this.#numbers = merged;
+    this.#length = merged.length;
+  }
+
+  /** By time, then by id: the times are sorted as plain numbers, and ids are only read where times are equal. */
+  #sorted(notes: Uint32Array): Uint32Array {
+    const times = Float64Array.from(notes, (note) => this.#keys.updatedMs(note)).sort();
+    const sorted = new Uint32Array(notes.length);
+    const filled = new Uint32Array(notes.length);
+    for (const note of notes) {
+      const first = lowerBound(times, this.#keys.updatedMs(note));
+      sorted[first + (filled[first] ?? 0)] = note;
+      filled[first] = (filled[first] ?? 0) + 1;
+    }
+    for (let first = 0; first < notes.length; first += filled[first] ?? 1) {
+      const count = filled[first] ?? 0;
+      if (count > 1) sorted.set(this.#byId(sorted.subarray(first, first + count)), first);
+    }
+    return sorted;
+  }
+
+  #byId(notes: Uint32Array): number[] {
+    return Array.from(notes, (note) => ({ note, id: this.#keys.id(note) }))
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .map(({ note }) => note);
+  }
+}
+
+/** The first place in a sorted array whose number is not smaller. */
+function lowerBound(sorted: Float64Array, wanted: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
