@@ -44,21 +44,7 @@ export function* history(notes) {
     const far = random() < 0.3 ? living.length : Math.min(living.length, 400);
     const at = living.length - 1 - Math.floor(random() * far);
     const current = kind === "create" ? null : living[at];
-    const context = {
-      nowMs: atMs,
-      types: TYPES,
-      maxNoteBytes: 256 << 10,
-      newId: () => idOf(random, taken, atMs),
-      newPath: (id, name) =>
-        newNotePath(
-          dayFolder(atMs, (f) => counts.get(f) ?? 0),
-          id,
-          name,
-          "id",
-        ),
-      baseBytes: null,
-    };
-    const planned = plan(wish(random, kind, current), current, context);
+    const planned = plan(wish(random, kind, current), current, contextAt(random, atMs, taken, counts));
     const { noteId, path, bytes } = planned;
     const now = bytes && {
       noteId,
@@ -71,11 +57,49 @@ export function* history(notes) {
     if (current === null) living.push(now);
     else if (now === null) living.splice(at, 1);
     else living[at] = now;
-    const folder = path.slice(0, path.lastIndexOf("/"));
-    if (current === null) counts.set(folder, (counts.get(folder) ?? 0) + 1);
-    if (now === null) counts.set(folder, counts.get(folder) - 1);
+    if (current === null) count(counts, path, 1);
+    if (now === null) count(counts, path, -1);
     yield draftOf(planned, pick(random, AGENTS), atMs, random() < 0.3 ? title(random) : null);
   }
+}
+
+/**
+ * New notes of today without end, for a repository of an earlier `history`.
+ * @param {number} seed
+ * @returns {Generator<import("../../../src/store/note-store.ts").Draft>}
+ */
+export function* newNotes(seed) {
+  const random = randomFrom(seed);
+  const counts = new Map();
+  const taken = new Set();
+  for (;;) {
+    const atMs = Date.now();
+    const planned = plan(wish(random, "create", null), null, contextAt(random, atMs, taken, counts));
+    count(counts, planned.path, 1);
+    yield draftOf(planned, pick(random, AGENTS), atMs, null);
+  }
+}
+
+function contextAt(random, atMs, taken, counts) {
+  return {
+    nowMs: atMs,
+    types: TYPES,
+    maxNoteBytes: 256 << 10,
+    newId: () => idOf(random, taken, atMs),
+    newPath: (id, name) =>
+      newNotePath(
+        dayFolder(atMs, (f) => counts.get(f) ?? 0),
+        id,
+        name,
+        "id",
+      ),
+    baseBytes: null,
+  };
+}
+
+function count(counts, path, by) {
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  counts.set(folder, (counts.get(folder) ?? 0) + by);
 }
 
 /** What comes next, so that all of it comes in the end. */

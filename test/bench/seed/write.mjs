@@ -20,13 +20,17 @@ export const PERSON = {
   GIT_COMMITTER_EMAIL: "bench@example.com",
 };
 
-/** @param {string} dir @param {readonly string[]} args */
-export const git = (dir, ...args) =>
+/** @param {string} dir @param {readonly string[]} args @returns {string} standard output @throws Error of a failed Git */
+export const git = (dir, ...args) => gitWith(dir, "", ...args);
+
+/** The same, with something to read. @param {string} input */
+export const gitWith = (dir, input, ...args) =>
   execFileSync("git", ["-C", dir, ...args], {
     encoding: "utf8",
     maxBuffer: 1 << 30,
     env: { ...process.env, ...PERSON },
-    stdio: ["ignore", "pipe", "pipe"],
+    input,
+    stdio: ["pipe", "pipe", "pipe"],
   });
 
 /**
