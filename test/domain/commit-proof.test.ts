@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHmac } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -83,6 +84,15 @@ test("a signed commit reads back what was said", () => {
       requestHash: "b".repeat(64),
     },
   });
+});
+
+test("the proof is HMAC-SHA256 over the commit without its committer, whatever its length", () => {
+  for (const reason of ["why", "long ".repeat(5_000)]) {
+    const commit = Buffer.from(signed({ ...base, reason })).toString();
+    const [, unsigned = "", proof] = /^([\s\S]*\n)Note-Proof: ([0-9a-f]{64})\n$/.exec(commit) ?? [];
+    const under = unsigned.replace(/^committer .*\n/m, "");
+    expect(proof).toBe(createHmac("sha256", key).update(under).digest("hex"));
+  }
 });
 
 test("another key, another byte, a moved proof or none prove nothing", () => {
