@@ -15,6 +15,16 @@ export interface ByteCache<K, V> {
 export function byteCache<K, V>(maxBytes: number): ByteCache<K, V> {
   const held = new Map<K, { readonly value: V; readonly bytes: number }>();
   let total = 0;
+  /** Stands before the oldest: a new look from the head of a Map passes all that was deleted there. */
+  let oldest = held.keys();
+  const evict = () => {
+    let next = oldest.next();
+    if (next.done) {
+      oldest = held.keys();
+      next = oldest.next();
+    }
+    if (!next.done) remove(next.value);
+  };
   const remove = (key: K) => {
     total -= held.get(key)?.bytes ?? 0;
     held.delete(key);
@@ -32,14 +42,12 @@ export function byteCache<K, V>(maxBytes: number): ByteCache<K, V> {
       if (bytes > maxBytes) return;
       held.set(key, { value, bytes });
       total += bytes;
-      for (const oldest of held.keys()) {
-        if (total <= maxBytes) break;
-        remove(oldest);
-      }
+      while (total > maxBytes) evict();
     },
     delete: remove,
     clear() {
       held.clear();
+      oldest = held.keys();
       total = 0;
     },
     get bytes() {

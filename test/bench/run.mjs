@@ -54,20 +54,19 @@ async function bench(options, work) {
 const rounded = (_key, value) =>
   typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
 
-// Children with an open channel would keep a bench that failed.
-process.on("uncaughtException", (error) => {
-  console.error(error);
-  process.exit(1);
-});
-
 if (process.argv.includes("--help")) {
   console.log(USAGE);
 } else {
   const options = readOptions(process.argv.slice(2));
   const work = mkdtempSync(join(tmpdir(), "notesd-bench-"));
+  // However it ends: children with an open channel would keep a bench that failed, and each ends with this process.
+  process.once("exit", () => rmSync(work, { recursive: true, force: true, maxRetries: 5 }));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
   try {
     await (options.endurance === null ? bench(options, work) : runEndurance(options, work, say));
-  } finally {
-    rmSync(work, { recursive: true, force: true });
+    process.exit(0);
+  } catch (error) {
+    console.error(error);
+    process.exit(1);
   }
 }

@@ -74,24 +74,27 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
   };
 
   const inPacks = (id: ObjectId): RawObject | undefined => {
-    for (const [index, pack] of packs.entries()) {
-      const found = pack.read(id);
-      if (found === undefined) continue;
-      if (index > 0) {
-        packs.splice(index, 1);
-        packs.unshift(pack);
+    const key = Buffer.from(id, "hex");
+    for (let place = 0; place < packs.length; place++) {
+      const pack = packs[place];
+      const found = pack?.read(key);
+      if (pack === undefined || found === undefined) continue;
+      if (place > 0) {
+        packs.copyWithin(1, 0, place);
+        packs[0] = pack;
       }
       return found;
     }
     return undefined;
   };
+  const places = [inPacks, (id: ObjectId) => readLoose(gitdir, id)];
 
   /** One look; undefined when it is nowhere. Damage in one place doesn't hide a good copy in another. */
   const look = (id: ObjectId): RawObject | undefined => {
     let damage: unknown;
-    for (const from of [() => inPacks(id), () => readLoose(gitdir, id)]) {
+    for (const from of places) {
       try {
-        const found = from();
+        const found = from(id);
         if (found === undefined) continue;
         // A tag's id is made as any other's.
         if (hashObject(found.type as ObjectType, found.bytes) === id) return found;

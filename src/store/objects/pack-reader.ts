@@ -4,11 +4,14 @@
  * where nothing may be awaited. Checking the id against the bytes is `objects.ts`.
  * @see gitformat-pack(5)
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { inflateSync } from "node:zlib";
-import { type ByteCache, byteCache } from "../../lib/byte-cache.ts";
+import { type GenerationCache, generationCache } from "../../lib/generation-cache.ts";
+import { applyDelta } from "./apply-delta.ts";
+import { fileRanges } from "./file-ranges.ts";
 import type { ObjectId } from "./object-id.ts";
 import { OFS_DELTA } from "./pack-bytes.ts";
+import { inflateSmall } from "./small-inflate.ts";
 
 export interface RawObject {
   readonly type: string;
@@ -18,23 +21,45 @@ export interface RawObject {
 export interface PackReader {
   /** Path without ending. */
   readonly path: string;
-  has(id: ObjectId): boolean;
-  /** Undefined when the pack doesn't hold it. @throws Error when the pack is damaged or gone */
-  read(id: ObjectId): RawObject | undefined;
+  /**
+   * Undefined when the pack doesn't hold it.
+   * @param id  20 bytes
+   * @throws Error when the pack is damaged or gone
+   */
+  read(id: Buffer): RawObject | undefined;
   /** Full ids that begin with these hex digits (≥ 2). */
   idsStarting(prefix: string): ObjectId[];
   close(): void;
 }
 
-type DeltaBases = ByteCache<string, RawObject>;
+/** By where they lie: place in the pack, and which pack. */
+type DeltaBases = GenerationCache<number, RawObject>;
 /** Unpacked bases of deltas, shared by all packs of a repository. */
-export const deltaBases = (maxBytes = 16 << 20): DeltaBases => byteCache(maxBytes);
+export const deltaBases = (maxBytes = 16 << 20): DeltaBases =>
+  generationCache(maxBytes, ({ bytes }) => bytes.length + OBJECT_OVERHEAD_BYTES);
+const OBJECT_OVERHEAD_BYTES = 200;
+/** Packs are numbered as they are opened; offsets stay below this (a pack over 1 TiB is nobody's notes). */
+const PACK_SPAN = 2 ** 40;
+let packsOpened = 0;
 
 const TYPES: Readonly<Record<number, string>> = { 1: "commit", 2: "tree", 3: "blob", 4: "tag" };
 const REF_DELTA = 7;
-const WINDOW_BYTES = 32 << 10;
-/** A pack over this keeps its file open; smaller ones are many and are opened for each read. */
-const KEEP_OPEN_BYTES = 1 << 20;
+/**
+ * Room for trees, which come and go by the thousand: cut from larger pieces, since memory of its own costs a tree
+ * more than making it. A piece is freed with the last tree in it, so nothing that stays for long is put there.
+ */
+function treeRoom(bytes: number): Buffer {
+  if (bytes > PIECE_BYTES / 8) return Buffer.allocUnsafe(bytes);
+  if (pieceUsed + bytes > piece.length) {
+    piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+    pieceUsed = 0;
+  }
+  pieceUsed += bytes;
+  return piece.subarray(pieceUsed - bytes, pieceUsed);
+}
+const PIECE_BYTES = 256 << 10;
+let piece = Buffer.alloc(0);
+let pieceUsed = 0;
 
 interface Idx {
   readonly count: number;
@@ -42,8 +67,8 @@ interface Idx {
   find(id: Buffer): number;
   id(index: number): ObjectId;
   offset(index: number): number;
-  /** First position whose id is not below these bytes. */
-  lowerBound(id: Buffer): number;
+  /** First position whose id's first four bytes, as a number, are not below this. */
+  lowerBound(head: number): number;
 }
 
 function openIdx(file: string): Idx {
@@ -53,14 +78,31 @@ function openIdx(file: string): Idx {
   const count = idx.readUInt32BE(8 + 255 * 4);
   const offsets = 1032 + count * 24;
   if (idx.length < offsets + count * 4 + 40) throw new Error(`${file} is cut short`);
-  const lowerBound = (id: Buffer) => {
-    const first = id[0] ?? 0;
-    let low = first === 0 ? 0 : idx.readUInt32BE(8 + (first - 1) * 4);
-    let high = idx.readUInt32BE(8 + first * 4);
+  const fanOut = Uint32Array.from({ length: 257 }, (_, byte) =>
+    byte === 0 ? 0 : idx.readUInt32BE(8 + (byte - 1) * 4),
+  );
+  const numberAt = (index: number) => idx.readUInt32BE(1032 + index * 20);
+  /**
+   * First position whose first four bytes are not below these. Ids are spread evenly, so the search begins near
+   * where they should lie.
+   */
+  const lowerBound = (head: number) => {
+    const first = head >>> 24;
+    let low = fanOut[first] ?? 0;
+    let high = fanOut[first + 1] ?? 0;
+    let guess = low + Math.floor(((head & 0xffffff) / 0x1000000) * (high - low));
+    for (let step = 8; guess < high; guess += step, step *= 2) {
+      if (numberAt(guess) < head) low = guess + 1;
+      else high = guess;
+    }
+    guess = high - 8;
+    for (let step = 8; guess >= low; guess -= step, step *= 2) {
+      if (numberAt(guess) < head) low = guess + 1;
+      else high = guess;
+    }
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const at = 1032 + middle * 20;
-      if (idx.compare(id, 0, id.length, at, at + id.length) < 0) low = middle + 1;
+      if (numberAt(middle) < head) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -69,9 +111,12 @@ function openIdx(file: string): Idx {
     count,
     lowerBound,
     find(id) {
-      const index = lowerBound(id);
-      const at = 1032 + index * 20;
-      return index < count && idx.compare(id, 0, 20, at, at + 20) === 0 ? index : -1;
+      const head = id.readUInt32BE(0);
+      for (let index = lowerBound(head); index < count && numberAt(index) === head; index++) {
+        const at = 1032 + index * 20;
+        if (idx.compare(id, 0, 20, at, at + 20) === 0) return index;
+      }
+      return -1;
     },
     id: (index) => idx.toString("hex", 1032 + index * 20, 1052 + index * 20),
     offset(index) {
@@ -82,108 +127,31 @@ function openIdx(file: string): Idx {
   };
 }
 
-/** Reads ranges of one file through a small window. What `range` returns holds until the next call. */
-function fileRanges(file: string) {
-  let kept: { readonly fd: number; readonly size: number } | null = null;
-  let window = Buffer.alloc(0);
-  let windowAt = 0;
-  let room = Buffer.alloc(0);
-
-  const fill = (fd: number, size: number, wanted: number, length: number) => {
-    // Some before it too: who walks history reads a pack backwards.
-    const at = length >= WINDOW_BYTES ? wanted : Math.max(0, wanted - ((WINDOW_BYTES - length) >>> 1));
-    const needed = Math.max(0, Math.min(Math.max(length, WINDOW_BYTES), size - at));
-    if (room.length < needed || room.length > needed + WINDOW_BYTES) room = Buffer.allocUnsafe(needed);
-    let done = 0;
-    for (;;) {
-      const got = readSync(fd, room, done, needed - done, at + done);
-      done += got;
-      if (got === 0 || done === needed) break;
-    }
-    window = room.subarray(0, done);
-    windowAt = at;
-  };
-  const load = (wanted: number, length: number) => {
-    if (kept !== null) {
-      fill(kept.fd, kept.size, wanted, length);
-      return;
-    }
-    const fd = openSync(file, "r");
-    try {
-      const { size } = fstatSync(fd);
-      fill(fd, size, wanted, length);
-      if (size > KEEP_OPEN_BYTES) kept = { fd, size };
-    } finally {
-      if (kept === null) closeSync(fd);
-    }
-  };
-  return {
-    /** Up to `length` bytes from `at`; fewer only at the end of the file. */
-    range(at: number, length: number): Buffer {
-      if (at < windowAt || at + length > windowAt + window.length) load(at, length);
-      return window.subarray(at - windowAt, at - windowAt + length);
-    },
-    close() {
-      if (kept !== null) closeSync(kept.fd);
-      kept = null;
-      window = Buffer.alloc(0);
-      windowAt = 0;
-    },
-  };
-}
-
-/** Apply a Git delta. @throws Error when it doesn't fit its base */
-function applyDelta(base: Buffer, delta: Buffer): Buffer {
-  let at = 0;
-  const next = () => {
-    const byte = delta[at++];
-    if (byte === undefined) throw new Error("a delta is cut short");
-    return byte;
-  };
-  const size = () => {
-    let value = 0;
-    for (let scale = 1; ; scale *= 128) {
-      const byte = next();
-      value += (byte & 127) * scale;
-      if (byte < 128) return value;
-    }
-  };
-  if (size() !== base.length) throw new Error("a delta doesn't fit its base");
-  const out = Buffer.allocUnsafe(size());
-  let filled = 0;
-  while (at < delta.length) {
-    const op = next();
-    if (op === 0) throw new Error("a delta holds a reserved instruction");
-    const from = { source: delta, at, length: op };
-    if (op & 128) {
-      let offset = 0;
-      let length = 0;
-      for (let bit = 0; bit < 4; bit++) if (op & (1 << bit)) offset += next() * 2 ** (8 * bit);
-      for (let bit = 0; bit < 3; bit++) if (op & (16 << bit)) length += next() * 2 ** (8 * bit);
-      Object.assign(from, { source: base, at: offset, length: length || 0x10000 });
-    } else at += op;
-    if (from.at + from.length > from.source.length || filled + from.length > out.length)
-      throw new Error("a delta reaches outside its base");
-    filled += from.source.copy(out, filled, from.at, from.at + from.length);
-  }
-  if (filled !== out.length) throw new Error("a delta made too few bytes");
-  return out;
-}
-
 /** @param path without ending; both files must exist */
 export function openPack(path: string, bases: DeltaBases): PackReader {
   const idx = openIdx(`${path}.idx`);
   const file = fileRanges(`${path}.pack`);
 
+  const firstKey = packsOpened++ * PACK_SPAN;
+
   const inflate = (at: number, size: number) => {
     const bound = size + (size >>> 8) + 64;
-    const bytes = inflateSync(file.range(at, bound), {
+    const source = file.range(at, bound);
+    const small = inflateSmall(source, size);
+    if (small !== null) return small;
+    const bytes = inflateSync(source, {
       // The default chunk of 16 KiB costs more than inflating a small object.
       chunkSize: Math.max(size, 64),
       maxOutputLength: Math.max(size, 1),
     });
     if (bytes.length !== size) throw new Error("an object has not the size that its header says");
     return bytes;
+  };
+
+  /** Neighbours in history are deltas of one another: trees are kept, what is a base once will be again. */
+  const keep = (offset: number, found: RawObject): RawObject => {
+    bases.set(firstKey + offset, found);
+    return found;
   };
 
   const at = (offset: number): RawObject => {
@@ -202,22 +170,22 @@ export function openPack(path: string, bases: DeltaBases): PackReader {
       size += (byte & 127) * scale;
     }
     const type = TYPES[kind];
-    if (type !== undefined) return { type, bytes: inflate(offset + used, size) };
+    if (type !== undefined) {
+      const whole = { type, bytes: inflate(offset + used, size) };
+      return type === "tree" ? keep(offset, whole) : whole;
+    }
     const baseAt = kind === OFS_DELTA ? offset - readDistance(next) : offsetOfBase(kind, head, used);
     if (kind === REF_DELTA) used += 20;
     const base = baseOf(baseAt);
-    return { type: base.type, bytes: applyDelta(base.bytes, inflate(offset + used, size)) };
+    const isTree = base.type === "tree";
+    const made = {
+      type: base.type,
+      bytes: applyDelta(base.bytes, inflate(offset + used, size), isTree ? treeRoom : Buffer.allocUnsafe),
+    };
+    return isTree ? keep(offset, made) : made;
   };
 
-  /** Neighbours in history are deltas of one another: what is a base once will be again. */
-  const baseOf = (offset: number): RawObject => {
-    const key = `${path}:${offset}`;
-    const known = bases.get(key);
-    if (known !== undefined) return known;
-    const found = at(offset);
-    bases.set(key, found, found.bytes.length + 200);
-    return found;
-  };
+  const baseOf = (offset: number): RawObject => bases.get(firstKey + offset) ?? keep(offset, at(offset));
 
   const offsetOfBase = (kind: number, head: Buffer, used: number): number => {
     if (kind !== REF_DELTA) throw new Error(`the pack holds an object of unknown kind ${kind}`);
@@ -228,18 +196,19 @@ export function openPack(path: string, bases: DeltaBases): PackReader {
 
   return {
     path,
-    has: (id) => idx.find(Buffer.from(id, "hex")) >= 0,
     read(id) {
-      const index = idx.find(Buffer.from(id, "hex"));
-      return index < 0 ? undefined : at(idx.offset(index));
+      const index = idx.find(id);
+      if (index < 0) return undefined;
+      const offset = idx.offset(index);
+      return bases.get(firstKey + offset) ?? at(offset);
     },
     idsStarting(prefix) {
-      const start = Buffer.from(prefix.padEnd(40, "0"), "hex");
+      const start = prefix.padEnd(8, "0").slice(0, 8);
       const found: ObjectId[] = [];
-      for (let index = idx.lowerBound(start); index < idx.count; index++) {
+      for (let index = idx.lowerBound(Number.parseInt(start, 16)); index < idx.count; index++) {
         const id = idx.id(index);
-        if (!id.startsWith(prefix)) break;
-        found.push(id);
+        if (id.startsWith(prefix)) found.push(id);
+        else if (id > prefix) break;
       }
       return found;
     },

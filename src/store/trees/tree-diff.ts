@@ -5,13 +5,13 @@
  */
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
-import { byteCache } from "../../lib/byte-cache.ts";
+import { generationCache } from "../../lib/generation-cache.ts";
 import type { TreeChange, TreeFile } from "../note-store.ts";
 
 /** A tree object's content (without the object header), and where its entries start once that is known. */
 interface TreeBytes {
   readonly bytes: Buffer;
-  starts: Int32Array | null;
+  starts: number[] | null;
 }
 
 export type ReadTree = (id: string) => TreeBytes;
@@ -21,17 +21,18 @@ export type ReadTree = (id: string) => TreeBytes;
  * @param maxBytes  0: none is kept
  */
 export function treeReader(read: (id: string) => Uint8Array, maxBytes: number): ReadTree {
-  const kept = byteCache<string, TreeBytes>(maxBytes);
+  const bytesOf = ({ bytes }: TreeBytes) => bytes.length + TREE_OVERHEAD_BYTES;
+  const kept = generationCache<string, TreeBytes>(maxBytes, bytesOf);
   return (id) => {
     const known = kept.get(id);
     if (known !== undefined) return known;
-    const tree = { bytes: view(read(id)), starts: null };
-    kept.set(id, tree, tree.bytes.length + TREE_OVERHEAD_BYTES);
+    const tree: TreeBytes = { bytes: view(read(id)), starts: null };
+    kept.set(id, tree);
     return tree;
   };
 }
 
-/** Objects around a tree's bytes; the starts are a tenth of these. */
+/** Objects around a tree's bytes, and where its entries start. */
 const TREE_OVERHEAD_BYTES = 1_000;
 
 /** Which paths are wanted, and which folders can hold one; `folder` has no trailing slash. */
@@ -50,7 +51,7 @@ interface Entry {
   readonly id: string;
 }
 
-const NOTHING: TreeBytes = { bytes: Buffer.alloc(0), starts: new Int32Array(0) };
+const NOTHING = Buffer.alloc(0);
 const view = (content: Uint8Array) => Buffer.from(content.buffer, content.byteOffset, content.byteLength);
 
 /** Where the entry that begins at `at` ends: behind its name's NUL and 20 bytes of id. @throws NotesError STORAGE */
@@ -62,12 +63,12 @@ function entryEnd(tree: Buffer, at: number): number {
   return nul + 21;
 }
 
-function startsOf(tree: TreeBytes): Int32Array {
+function startsOf(tree: TreeBytes): number[] {
   if (tree.starts !== null) return tree.starts;
   const starts: number[] = [];
   for (let at = 0; at < tree.bytes.length; at = entryEnd(tree.bytes, at)) starts.push(at);
-  tree.starts = Int32Array.from(starts);
-  return tree.starts;
+  tree.starts = starts;
+  return starts;
 }
 
 /** Read one entry. `legible` says that its name is UTF-8. */
@@ -112,7 +113,7 @@ function sameEntries(a: TreeBytes, b: Buffer): number {
 
 /**
  * Tell each entry that differs between two trees, paired by key; equal stretches are passed over as bytes.
- * Afterwards the starts of `b` are known: those of `a`, moved.
+ * The starts of `a` go over to `b`, which a history looks at next.
  */
 function eachDifference(
   a: TreeBytes,
@@ -147,12 +148,13 @@ function eachDifference(
     if (old?.id !== now?.id || old?.kind !== now?.kind) told(old, now);
   }
   if (b.starts !== null) return;
-  const known = new Int32Array(same + met.length + starts.length - passed);
-  known.set(starts.subarray(0, same));
-  known.set(met, same);
-  const rest = same + met.length - passed;
-  for (let index = passed; index < starts.length; index++) known[index + rest] = (starts[index] ?? 0) + j - i;
-  b.starts = known;
+  a.starts = null;
+  b.starts = starts;
+  const moved = j - i;
+  if (moved === 0 && met.length === passed - same) return;
+  starts.splice(same, passed - same, ...met);
+  for (let index = same + met.length; index < starts.length; index++)
+    starts[index] = (starts[index] ?? 0) + moved;
 }
 
 /**
@@ -174,8 +176,10 @@ export function diffTrees(
 
   function walk(folder: string, a: string | null, b: string | null): void {
     if (a === b) return;
-    const [left, right] = [a === null ? NOTHING : read(a), b === null ? NOTHING : read(b)];
-    eachDifference(left, right, (old, now) => compare(folder, old, now));
+    const nothing = { bytes: NOTHING, starts: null };
+    eachDifference(a === null ? nothing : read(a), b === null ? nothing : read(b), (old, now) =>
+      compare(folder, old, now),
+    );
   }
 
   function compare(folder: string, old: Entry | undefined, now: Entry | undefined): void {
