@@ -6,7 +6,7 @@
 import { promises, unlinkSync } from "node:fs";
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
-import { orAbsent } from "../../lib/durable-file.ts";
+import { fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
 import { syncFiles } from "../commit/settle.ts";
 import { type IndexEdit, indexMode } from "../git-index/git-index.ts";
 import { returnAside } from "../recovery/roll-forward.ts";
@@ -78,6 +78,8 @@ async function bringAll(parts: StoreParts, requests: readonly Request[]): Promis
   if (ready.length === 0) return;
   try {
     const brought = await placeUnderLocks(parts, ready);
+    // First the index, as under the locks: without it a file that outlived a power cut would look staged away.
+    await fsyncFolder(parts.gitdir);
     await syncFiles(parts.root, brought);
     // One that the disk refused has its own answer already.
     for (const { path, done } of ready) done(brought.has(path));

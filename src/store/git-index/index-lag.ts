@@ -10,6 +10,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
+import { fsyncFolder } from "../../lib/durable-file.ts";
 import type { Chain } from "../commit/build-chain.ts";
 import { diskBlob, isExecutable } from "../files/disk-look.ts";
 import { readRef } from "../refs/refs.ts";
@@ -81,17 +82,21 @@ export function openIndexLag(parts: StoreParts): IndexLag {
 
   async function write(tip: CommitId): Promise<readonly RepoPath[]> {
     const held = await locks.acquire([await locks.prepare("index", "", indexMode(gitdir))], { waitMs: 0 });
+    let left: readonly RepoPath[];
     try {
       const { index } = parts.index.read();
-      const { index: next, bytes, left } = index.edit(await lagging(index, tip));
-      held.replace("index", bytes);
+      const edited = index.edit(await lagging(index, tip));
+      left = edited.left;
+      held.replace("index", edited.bytes);
       held.publish("index");
-      parts.index.wrote(next);
+      parts.index.wrote(edited.index);
       parts.foreign.settle();
-      return left;
     } finally {
       held.release();
     }
+    // What a power cut took back would lag for ever: the next process doesn't know of it.
+    await fsyncFolder(gitdir);
+    return left;
   }
 
   return {

@@ -35,7 +35,7 @@ export function keptPacks(gitdir: string): string[] {
   const folder = packFolder(gitdir);
   return (orAbsent(() => readdirSync(folder)) ?? []).flatMap((file) => {
     const name = PACK_NAME.exec(file)?.[1];
-    return name !== undefined && orAbsent(() => readFileSync(join(folder, file), "utf8")) === KEEP_TEXT
+    return name !== undefined && isOurs(orAbsent(() => readFileSync(join(folder, file), "utf8")))
       ? [name]
       : [];
   });
@@ -44,7 +44,12 @@ export function keptPacks(gitdir: string): string[] {
 /** Remove our `.keep` of a pack; another's stays. For recovery, after the ref was verified. */
 export function releasePack(gitdir: string, name: string): void {
   const keep = packFile(gitdir, name, "keep");
-  if (orAbsent(() => readFileSync(keep, "utf8")) === KEEP_TEXT) orAbsent(() => unlinkSync(keep));
+  if (isOurs(orAbsent(() => readFileSync(keep, "utf8")))) orAbsent(() => unlinkSync(keep));
+}
+
+/** Ours aren't synced: a power cut may leave the beginning of one. An empty one may be a person's, and stays. */
+function isOurs(text: string | null): boolean {
+  return text !== null && text !== "" && KEEP_TEXT.startsWith(text);
 }
 
 /** Wait for all, also when one fails: nothing may still be writing when the failure is cleaned up. */

@@ -25,7 +25,7 @@ import {
 export interface HeldLocks {
   /** @throws NotesError REPO_BUSY when somebody removed or replaced one of these locks */
   check(): void;
-  /** Give a held lock other bytes, e.g. a Git index that had to be prepared again. Refs are synced. */
+  /** Give a held lock other bytes, e.g. a Git index that had to be prepared again. The bytes are synced. */
   replace(name: LockName, bytes: Uint8Array): void;
   /**
    * Rename a lock over the file it guards, after proving once more that it is ours. The folder is not synced.
@@ -45,7 +45,7 @@ interface AcquireOptions {
 
 export interface GitLocks {
   /**
-   * Write the bytes that a lock will carry; a ref's are synced. Nothing is locked yet.
+   * Write the bytes that a lock will carry; all are synced. Nothing is locked yet.
    * @param mode permission bits; give those of the guarded file
    */
   prepare(name: LockName, bytes: Uint8Array | string, mode?: number): Promise<Prepared>;
@@ -71,12 +71,6 @@ interface GitLockSettings {
 
 const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 50;
-
-/**
- * Refs are synced before they are renamed into place. The index is not, as with Git: it can be made again from
- * the tip, and it has 10 MB at 100,000 notes. Locks that guard without content have nothing to lose.
- */
-const mustOutlivePower = (name: LockName, bytes: Uint8Array | string) => name !== "index" && bytes.length > 0;
 
 function busy(name: LockName, why: string, retryAfterMs: number): NotesError {
   return new NotesError("REPO_BUSY", `${name}.lock in the Git directory ${why}`, {
@@ -127,7 +121,8 @@ function hold(gitdir: string, prepared: readonly Prepared[], abandoned: Abandone
       const mode = lstatSync(old.proof).mode & 0o777;
       const proof = proofName(gitdir, name);
       proofs.push({ name, proof });
-      if (mustOutlivePower(name, bytes)) writeNewSync(proof, bytes, { mode });
+      // The Git index too: one that a power cut emptied stops a person's Git, and ours.
+      if (bytes.length > 0) writeNewSync(proof, bytes, { mode });
       else writeFileSync(proof, bytes, { mode, flag: "wx" });
       const bridge = `${proof}.take`;
       proofs.push({ name, proof: bridge });
