@@ -15,7 +15,7 @@ const REFUSALS_OF_A_SAMPLE = 14;
 const OPENINGS_OF_A_SAMPLE = 8;
 
 const repos = repositories();
-afterAll(() => repos.remove());
+afterAll(() => repos.remove(), 300_000);
 
 interface Tried {
   readonly hook: Counting;

@@ -3,7 +3,7 @@
  * there once, a group is there whole or not at all, Git finds nothing wrong, and nothing of ours is left lying about.
  */
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { CommitId } from "../../../src/domain/note.ts";
 import { createNoteIndex } from "../../../src/index/create.ts";
@@ -25,10 +25,9 @@ interface Aftermath {
 export function leftovers(root: string): string[] {
   const gitdir = join(root, ".git");
   const all = readdirSync(gitdir, { recursive: true, encoding: "utf8" });
-  const named = all.filter((f) => /\.lock$|\.tmp$|objects\/pack\/tmp_/.test(f));
-  const keeps = all.filter(
-    (f) => f.endsWith(".keep") && /notesd/.test(readFileSync(join(gitdir, f), "utf8")),
-  );
+  const named = all.filter((f) => /\.lock$|\.tmp$|objects\/pack\/(?!pack-)|notesd\/replaced$/.test(f));
+  // An empty one may be a person's.
+  const keeps = all.filter((f) => f.endsWith(".keep") && statSync(join(gitdir, f)).size > 0);
   const kept = ["intents", "prepared", "aside", "locks"].flatMap((f) =>
     readdirSync(join(gitdir, "notesd", f)).map((name) => `${f}/${name}`),
   );
