@@ -91,7 +91,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   const settling = openSettling(parts, alone);
   settling.owe(recovery.owed, "index");
   settling.owe(recovery.stuck, "files");
-  const upkeep = openUpkeep(parts.gitdir, parts.clock, parts.troubled);
+  const upkeep = openUpkeep({ ...parts, replaced: () => parts.objects.renew() });
   const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
   const conflicts = openConflicts(gitdir, objects, parts.locks);
   const { besideGitMs = 1_000 } = options;
@@ -111,6 +111,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     checkDrafts(drafts);
     await withStorageErrors("looking at the repository", giveGitTime);
     return alone(async () => {
+      await upkeep.room();
       await settling.repair();
       const group = await commitGroup(parts, drafts);
       if (group.published !== null) {

@@ -1,118 +1,144 @@
 /**
- * Several packs into one, entry by entry as they are: compressed bytes are copied, only the distances of
- * deltas to their bases are written anew. An object that several packs hold is kept once. In memory; reading
- * and writing files is `upkeep.ts`.
+ * Several packs into one, entry by entry as they are: compressed bytes are copied, only the distances of deltas
+ * to their bases are written anew. An object that several packs hold is kept once, where it comes first; so a kept
+ * delta's base is always kept before it, and no cycle can arise. Synchronous: it runs in a thread of its own.
+ * Who may be merged is `choose-packs.ts`, what becomes of the old ones `replace-packs.ts`.
  * @see gitformat-pack(5)
  */
-import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { slicer } from "../slicer.ts";
-import type { ObjectId } from "./object-id.ts";
-import {
-  distanceBytes,
-  type FinishedPack,
-  idxOf,
-  OFS_DELTA,
-  PACK_HEADER_BYTES,
-  type PackedAt,
-  packHeader,
-} from "./pack-bytes.ts";
-import { readDistance } from "./pack-reader.ts";
-
-export interface PackFile {
-  readonly pack: Buffer;
-  readonly idx: Buffer;
-}
+import type { ObjectType } from "./object-id.ts";
+import { distanceBytes, OFS_DELTA, wholeEntry } from "./pack-bytes.ts";
+import { packFile } from "./pack-names.ts";
+import { deltaBases, openPack, readDistance } from "./pack-reader.ts";
+import { type ReadIdx, readIdx, unionOf } from "./read-idx.ts";
+import { type EntrySink, type MergedPackFile, writeMergedPack } from "./write-merged.ts";
 
 const CHECKSUM_BYTES = 20;
+const REF_DELTA = 7;
+/** Longer chains are cut: merging may join chains, and whoever reads the last link unpacks them all. */
+const MAX_DEPTH = 200;
 
-interface SourceEntry {
-  readonly id: ObjectId;
-  /** Type and size, as they are. */
-  readonly head: Buffer;
-  /** Offset of the base in the same pack; null for a whole object. */
-  readonly base: number | null;
-  readonly body: Buffer;
-}
+/** A pack whose bytes are not what its idx says; it is never copied, and never removed. */
+export class DamagedPack extends Error {
+  readonly pack: string;
 
-/** Where each object of an idx begins, by offset. Null for a layout that ours never have. */
-function offsetsOf(idx: Buffer): { id: ObjectId; offset: number }[] | null {
-  if (idx.length < 1072 || idx.readUInt32BE(0) !== 0xff744f63 || idx.readUInt32BE(4) !== 2) return null;
-  const count = idx.readUInt32BE(8 + 255 * 4);
-  const found: { id: ObjectId; offset: number }[] = [];
-  for (let n = 0; n < count; n++) {
-    const offset = idx.readUInt32BE(1032 + count * 24 + n * 4);
-    if (offset >= 0x80000000) return null;
-    found.push({ id: idx.toString("hex", 1032 + n * 20, 1052 + n * 20), offset });
-  }
-  return found.sort((a, b) => a.offset - b.offset);
-}
-
-/** Take an entry apart; null for a delta whose base is named by id, which may lie anywhere. */
-function entryAt(pack: Buffer, id: ObjectId, offset: number, end: number): SourceEntry | null {
-  let at = offset;
-  const type = ((pack[at] ?? 0) >> 4) & 7;
-  while ((pack[at] ?? 0) & 0x80) at++;
-  at++;
-  const head = pack.subarray(offset, at);
-  if (type >= 1 && type <= 4) return { id, head, base: null, body: pack.subarray(at, end) };
-  if (type !== OFS_DELTA) return null;
-  const distance = readDistance(() => pack[at++] ?? 0);
-  return { id, head, base: offset - distance, body: pack.subarray(at, end) };
-}
-
-/** A pack under construction. */
-class Merged {
-  readonly chunks: Buffer[] = [];
-  readonly entries: PackedAt[] = [];
-  readonly byId = new Map<ObjectId, number>();
-  #offset = PACK_HEADER_BYTES;
-
-  add({ id, head, body }: SourceEntry, base: number | null): number {
-    const distance = Buffer.from(base === null ? [] : distanceBytes(this.#offset - base));
-    const offset = this.#offset;
-    this.chunks.push(head, distance, body);
-    this.entries.push({ id, offset, crc: crc32(body, crc32(distance, crc32(head))) });
-    this.byId.set(id, offset);
-    this.#offset += head.length + distance.length + body.length;
-    return offset;
+  constructor(pack: string, why: string) {
+    super(`pack-${pack} is damaged: ${why}`);
+    this.pack = pack;
   }
 }
 
 /**
- * Merge packs.
+ * Merge packs into an unfinished one, synced.
  *
- * @returns null when one of them holds a delta whose base is named by id, or is larger than 2 GiB
- * @cost one copy, one CRC and one SHA-1 of the bytes, in slices; a step for each object
+ * @param names 40 hex digits each; earlier ones are copied first
+ * @throws DamagedPack; Node errors, ENOENT when a pack was removed meanwhile. Nothing is left behind then
+ * @cost reads, checks and writes every byte once; memory: the largest pack and some 60 bytes an object
  */
-export async function mergePacks(files: readonly PackFile[]): Promise<FinishedPack | null> {
-  const merged = new Merged();
-  const turn = slicer();
-  for (const { pack, idx } of files) {
-    const objects = offsetsOf(idx);
-    if (objects === null) return null;
-    const moved = new Map<number, number>();
-    for (const [n, { id, offset }] of objects.entries()) {
-      const end = objects[n + 1]?.offset ?? pack.length - CHECKSUM_BYTES;
-      const known = merged.byId.get(id);
-      const entry = entryAt(pack, id, offset, end);
-      const base = entry?.base === null ? null : moved.get(entry?.base ?? -1);
-      if (entry === null || base === undefined) return null;
-      moved.set(offset, known ?? merged.add(entry, base));
-      await turn();
-    }
-  }
-  return finish(merged, turn);
+export function mergePacks(gitdir: string, names: readonly string[]): MergedPackFile {
+  const idxs = names.map((name) => readIdx(name, readFileSync(packFile(gitdir, name, "idx"))));
+  const union = unionOf(idxs);
+  /** How long the delta chain below each kept object is. */
+  const depth = new Uint16Array(union.count);
+  return writeMergedPack(gitdir, union, (sink) => {
+    for (const [number, idx] of idxs.entries())
+      copyPack({ gitdir, idx, numbers: union.places[number] ?? new Uint32Array(), depth, sink });
+  });
 }
 
-async function finish({ chunks, entries }: Merged, turn: () => Promise<void> | null): Promise<FinishedPack> {
-  const header = packHeader(entries.length);
-  const sha = createHash("sha1").update(header);
-  for (const chunk of chunks) {
-    sha.update(chunk);
-    await turn();
+interface Copying {
+  readonly gitdir: string;
+  readonly idx: ReadIdx;
+  /** Of each object, by its place in the idx, the number in the union. */
+  readonly numbers: Uint32Array;
+  readonly depth: Uint16Array;
+  readonly sink: EntrySink;
+}
+
+function copyPack(copying: Copying): void {
+  const { gitdir, idx, numbers, depth, sink } = copying;
+  const pack = readFileSync(packFile(gitdir, idx.name, "pack"));
+  const damaged = (why: string) => new DamagedPack(idx.name, why);
+  if (pack.length < 32 || pack.toString("latin1", 0, 4) !== "PACK") throw damaged("it has no header");
+  if (pack.readUInt32BE(8) !== idx.count) throw damaged("it holds another number of objects than its idx");
+  const order = idx.byOffset();
+  const offsets = Float64Array.from(order, (place) => idx.offset(place));
+  for (const [step, place] of order.entries()) {
+    const object = numbers[place] ?? 0;
+    // The same object was copied from an earlier pack.
+    if (sink.at(object) !== 0) continue;
+    const from = offsets[step] ?? 0;
+    const entry = pack.subarray(from, offsets[step + 1] ?? pack.length - CHECKSUM_BYTES);
+    if (crc32(entry) !== idx.crc(place)) throw damaged(`the entry at ${from} has another checksum`);
+    const type = ((entry[0] ?? 0) >> 4) & 7;
+    if (type !== OFS_DELTA) {
+      // A base named by id lies in the same pack, so in the new one too. How deep it is nobody knows.
+      depth[object] = type === REF_DELTA ? MAX_DEPTH / 2 : 0;
+      sink.add(object, [entry], idx.crc(place));
+      continue;
+    }
+    const delta = deltaOf(entry);
+    const base = placeIn(offsets, from - delta.distance);
+    if (base < 0) throw damaged(`the delta at ${from} has no base`);
+    copyDelta(copying, { ...delta, place, object, base: numbers[order[base] ?? 0] ?? 0 });
   }
-  const checksum = sha.digest();
-  const pack = Buffer.concat([header, ...chunks, checksum]);
-  return { name: checksum.toString("hex"), pack, idx: idxOf(entries, checksum), objects: entries.length };
+}
+
+interface Delta {
+  /** Type and size, as they are. */
+  readonly head: Buffer;
+  readonly distance: number;
+  readonly body: Buffer;
+}
+
+function deltaOf(entry: Buffer): Delta {
+  let at = 0;
+  while ((entry[at] ?? 0) & 0x80) at++;
+  const head = entry.subarray(0, ++at);
+  const distance = readDistance(() => entry[at++] ?? 0);
+  return { head, distance, body: entry.subarray(at) };
+}
+
+interface PlacedDelta extends Delta {
+  readonly place: number;
+  readonly object: number;
+  readonly base: number;
+}
+
+function copyDelta(
+  { gitdir, idx, depth, sink }: Copying,
+  { head, body, place, object, base }: PlacedDelta,
+): void {
+  const links = (depth[base] ?? 0) + 1;
+  if (links > MAX_DEPTH) {
+    sink.add(object, [readWhole(gitdir, idx, place)]);
+    return;
+  }
+  depth[object] = links;
+  sink.add(object, [head, Buffer.from(distanceBytes(sink.offset - sink.at(base))), body]);
+}
+
+/** Where a value stands in a sorted list, or -1. */
+function placeIn(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((sorted[middle] ?? 0) < value) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === value ? low : -1;
+}
+
+function readWhole(gitdir: string, idx: ReadIdx, place: number): Buffer {
+  const reader = openPack(packFile(gitdir, idx.name, "pack").replace(/\.pack$/, ""), deltaBases(1 << 20));
+  try {
+    const found = reader.read(idx.id(place));
+    if (found === undefined) throw new DamagedPack(idx.name, "an object is not where its idx says");
+    // What a delta makes is one of the types that the entry of a whole object can have.
+    return wholeEntry(found.type as ObjectType, found.bytes);
+  } finally {
+    reader.close();
+  }
 }

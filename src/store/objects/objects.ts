@@ -26,6 +26,8 @@ export interface GitObjects {
   idsStarting(prefix: string): ObjectId[];
   /** Keep a just-written object, so that reading it costs nothing. Call when it is durable. */
   remember(type: ObjectType, id: ObjectId, bytes: Buffer): void;
+  /** Look at the folder of packs again, so that none that is gone is kept open. */
+  renew(): void;
   close(): void;
 }
 
@@ -61,7 +63,9 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
     const names = new Set(orAbsent(() => readdirSync(folder)) ?? []);
     const next: PackReader[] = [];
     for (const name of names) {
-      if (!name.endsWith(".idx") || !names.has(name.replace(/idx$/, "pack"))) continue;
+      // A repack's unfinished files are no packs yet.
+      if (!name.startsWith("pack-") || !name.endsWith(".idx") || !names.has(name.replace(/idx$/, "pack")))
+        continue;
       const path = join(folder, name.slice(0, -4));
       const known = open.get(path);
       open.delete(path);
@@ -143,6 +147,7 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
       return [...new Set(all)].sort();
     },
     remember: (type, id, bytes) => written.set(id, { type, bytes }, bytes.length + 200),
+    renew,
     close() {
       for (const pack of packs) pack.close();
       packs = [];

@@ -19,7 +19,7 @@ export interface ObjectEdit {
   readonly inserted: Uint8Array;
 }
 
-export interface PackedAt {
+interface PackedAt {
   readonly id: ObjectId;
   readonly offset: number;
   /** CRC-32 of the entry as it lies in the pack. */
@@ -57,7 +57,7 @@ export function packHeader(objects: number): Buffer {
 }
 
 const TYPE_NUMBER = { commit: 1, tree: 2, blob: 3 } as const;
-export const PACK_HEADER_BYTES = 12;
+const PACK_HEADER_BYTES = 12;
 export const OFS_DELTA = 6;
 /** Git's own default depth is 50; a reader unpacks the whole chain. */
 const MAX_DEPTH = 40;
@@ -160,8 +160,13 @@ function compress(content: Uint8Array, isDelta: boolean): Buffer {
   });
 }
 
+/** An object whole, as an entry of a pack. */
+export function wholeEntry(type: ObjectType, bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(entryHeader(TYPE_NUMBER[type], bytes.length)), compress(bytes, false)]);
+}
+
 /** The idx (version 2) of a pack, from where each object begins. Offsets stay below 2 GiB. */
-export function idxOf(entries: readonly PackedAt[], packChecksum: Buffer): Buffer {
+function idxOf(entries: readonly PackedAt[], packChecksum: Buffer): Buffer {
   const sorted = entries
     .map((entry) => ({ entry, id: Buffer.from(entry.id, "hex") }))
     .sort((a, b) => Buffer.compare(a.id, b.id));

@@ -2,7 +2,7 @@
  * What a crash left among the packs, removed at the next start: only what is provably ours. Called while holding
  * the daemon lock, when no pack is being written.
  */
-import { existsSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { orAbsent } from "../../lib/durable-file.ts";
 import { isUnfinishedPackFile, packFile, packFolder } from "./pack-names.ts";
@@ -15,6 +15,7 @@ const replacedFile = (gitdir: string) => join(gitdir, "notesd", "replaced");
 
 /** Remember which packs a durable one replaces, before the first file of them is removed. */
 export function noteReplaced(gitdir: string, names: readonly string[]): void {
+  mkdirSync(join(gitdir, "notesd"), { recursive: true });
   writeFileSync(replacedFile(gitdir), names.map((name) => `${name}\n`).join(""));
 }
 

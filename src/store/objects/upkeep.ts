@@ -1,153 +1,178 @@
 /**
- * Keeps the number of packs bounded: small ones are put together in process. Packs that anything is known about
- * (kept, promised, with a bitmap or a reverse index) are another's to look after and are left alone.
- * Invariant: an object is in a durable pack at every moment; old packs go only after the new one is there.
+ * When the packs of a repository are looked after: small ones are put together in process while writes go on and when it
+ * is quiet; when it is calm native Git, if there is one, looks for deltas among what is new. What is done is
+ * `upkeep-work.ts`, in a thread of its own, and `git-repack.ts`.
+ * Invariant: never over 500 packs by our writing alone; a writer waits for a merge before that.
  */
-import { existsSync, promises, readdirSync, statSync, unlinkSync } from "node:fs";
-import { join } from "node:path";
-import type { Clock } from "../../lib/clock.ts";
-import { errnoOf, orAbsent } from "../../lib/durable-file.ts";
-import { withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
-import { mergePacks, type PackFile } from "./merge-packs.ts";
-import { writePack } from "./pack-writer.ts";
+import type { Effort } from "./choose-packs.ts";
+import { chooseToRepack } from "./choose-packs.ts";
+import { gitRepack } from "./git-repack.ts";
+import { clearPackLeftovers } from "./pack-leftovers.ts";
+import { isGcRunning, listPacks } from "./pack-list.ts";
+import { upkeepThread } from "./upkeep-thread.ts";
+import type { UpkeepResult, UpkeepTask } from "./upkeep-work.ts";
 
-/** Packs after which small ones are merged while writes go on, and when it is quiet. */
-const MOST_BUSY = 250;
-const MOST_QUIET = 40;
-/** The largest packs, which a merge leaves alone: what is large was merged before. */
-const LEFT_ALONE = 20;
-const MERGED_BYTES = 64 << 20;
+/** Packs after which small ones are merged while writes go on. */
+const MANY = 200;
+/** Packs at which a writer waits for the merge. */
+const FULL = 400;
+/** After a merge that could not do more, so many packs later it is tried again. */
+const AGAIN_AFTER = 50;
 const QUIET_MS = 5_000;
-const AGAIN = "the old ones stand; tried again after later writes";
-/** Publications between two looks at the folder while writes go on. */
-const LOOK_EVERY = 50;
+/** Between two looks whether Git may repack, and how many publications in it still are calm. */
+const CALM_MS = 15_000;
+const CALM_WRITES = 15;
+/** So many bytes without deltas are repacked in calm or not. */
+const TOO_FRESH_BYTES = 512 << 20;
+const LOOSE_EVERY_MS = 600_000;
+const LONGEST_PAUSE_MS = 3_600_000;
+const AGAIN = "the old packs stand; tried again later";
 
-interface Upkeep {
+export interface Upkeep {
   /** A pack was written. */
   wrote(): void;
-  /** Wait for a merge that is under way, and begin no other. */
+  /** Wait until there is room for another pack: at once, unless there are hundreds. */
+  room(): Promise<void>;
+  /** End what is under way, and begin nothing more. No pack may be written meanwhile. */
   stop(): Promise<void>;
 }
 
-/** Look after the packs of a repository in the background. */
-export function openUpkeep(gitdir: string, clock: Clock, troubled: StoreParts["troubled"]): Upkeep {
-  let sinceLook = 0;
-  let lastMs = 0;
-  let running: Promise<unknown> = Promise.resolve();
-  let busy = false;
-  let stopped = false;
-  let cancel: (() => void) | null = null;
+interface UpkeepParts extends Pick<StoreParts, "gitdir" | "clock" | "troubled" | "foreign"> {
+  /** Packs were replaced by others: the reader's list is old. */
+  readonly replaced: () => void;
+}
 
-  function run(most: number): void {
-    if (busy || stopped) return;
-    busy = true;
-    running = mergeSmallPacks(gitdir, most)
+/** Look after the packs of a repository in the background, beginning with what lies there. */
+export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: UpkeepParts): Upkeep {
+  const thread = upkeepThread();
+  const git = gitRepack();
+  const damaged = new Set<string>();
+  let packs = listPacks(gitdir).all;
+  let packsAfterMerge = 0;
+  let publications = 0;
+  let lastMs = clock.now();
+  let looseMs = Number.NEGATIVE_INFINITY;
+  let stopped = false;
+  let work: Promise<void> = Promise.resolve();
+  let merging: Promise<void> | null = null;
+  let repacking: readonly string[] | null = null;
+  let gitAble = true;
+  let pauseMs = CALM_MS;
+  let cancelQuiet: (() => void) | null = null;
+  let cancelCalm: (() => void) | null = null;
+
+  /** The thread does one thing at a time. */
+  function inThread(task: UpkeepTask): Promise<void> {
+    work = work.then(async () => {
+      if (!stopped) follow(await thread.run(task));
+    });
+    const done = work;
+    work = work.catch(() => {});
+    return done;
+  }
+
+  function follow(result: UpkeepResult): void {
+    packs = result.packs;
+    packsAfterMerge = packs;
+    if (result.removed > 0) replaced();
+    for (const { pack, why } of result.damaged) {
+      damaged.add(pack);
+      troubled(
+        "a damaged pack was left as it is",
+        new Error(`${why}. Run git fsck`),
+        "the others are looked after",
+      );
+    }
+    if (result.repack.length > 0) whenCalm();
+  }
+
+  /** Also resolves when it fails: nothing is lost then, and it is tried again. */
+  function merge(effort: Effort): Promise<void> {
+    if (merging !== null) return merging;
+    // A person's gc does the same, and more.
+    if (stopped || (packs < FULL && isGcRunning(gitdir))) return Promise.resolve();
+    const lookForLoose = effort === "quiet" && clock.now() - looseMs >= LOOSE_EVERY_MS;
+    if (lookForLoose) looseMs = clock.now();
+    const leave = [...damaged, ...(repacking ?? [])];
+    const looseAtMs = lookForLoose ? clock.now() : null;
+    merging = inThread({ kind: "merge", gitdir, effort, leave, looseAtMs })
       .catch((error: unknown) => {
-        // A person's gc may take away what is just being read: nothing is lost, and later there is less to do.
-        if (errnoOf(error) !== "ENOENT") troubled("small packs could not be put together", error, AGAIN);
+        packsAfterMerge = packs;
+        if (!stopped) troubled("small packs could not be put together", error, AGAIN);
       })
       .finally(() => {
-        busy = false;
+        merging = null;
       });
+    return merging;
   }
 
   function whenQuiet(): void {
-    cancel = clock.after(Math.max(0, lastMs + QUIET_MS - clock.now()), () => {
-      cancel = null;
+    if (cancelQuiet !== null || stopped) return;
+    cancelQuiet = clock.after(Math.max(0, lastMs + QUIET_MS - clock.now()), () => {
+      cancelQuiet = null;
       if (clock.now() - lastMs < QUIET_MS) whenQuiet();
-      else run(MOST_QUIET);
+      else void merge("quiet");
     });
   }
 
+  function whenCalm(): void {
+    if (cancelCalm !== null || stopped || !gitAble || repacking !== null) return;
+    const before = publications;
+    cancelCalm = clock.after(pauseMs, () => {
+      cancelCalm = null;
+      const chosen = chooseToRepack(listPacks(gitdir).plain.filter(({ name }) => !damaged.has(name)));
+      if (chosen.length === 0) return;
+      foreign.look();
+      const busy = publications - before > CALM_WRITES;
+      const tooFresh = chosen.reduce((sum, { bytes }) => sum + bytes, 0) > TOO_FRESH_BYTES;
+      if ((busy && !tooFresh) || merging !== null || foreign.isActive() || isGcRunning(gitdir)) whenCalm();
+      else void repack(chosen.map(({ name }) => name));
+    });
+  }
+
+  async function repack(names: readonly string[]): Promise<void> {
+    repacking = names;
+    try {
+      const made = await git.run(gitdir, names);
+      if (made.kind === "unable") gitAble = false;
+      pauseMs = made.kind === "failed" ? Math.min(pauseMs * 2, LONGEST_PAUSE_MS) : CALM_MS;
+      if (made.kind !== "packed") return;
+      try {
+        if (!isGcRunning(gitdir))
+          await inThread({ kind: "install", gitdir, folder: made.folder, old: names });
+      } finally {
+        made.remove();
+      }
+    } catch (error) {
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      if (!stopped) troubled("packs could not be repacked", error, AGAIN);
+    } finally {
+      repacking = null;
+      whenCalm();
+    }
+  }
+
+  if (packs >= MANY) void merge("busy");
+  whenQuiet();
   return {
     wrote() {
+      publications++;
+      packs++;
       lastMs = clock.now();
-      if (cancel === null && !stopped) whenQuiet();
-      if (++sinceLook < LOOK_EVERY) return;
-      sinceLook = 0;
-      run(MOST_BUSY);
+      whenQuiet();
+      if (packs >= MANY && packs >= packsAfterMerge + AGAIN_AFTER) void merge("busy");
+    },
+    async room() {
+      if (packs >= FULL && packs >= packsAfterMerge + AGAIN_AFTER) await merge("busy");
     },
     async stop() {
       stopped = true;
-      cancel?.();
-      await running;
+      cancelQuiet?.();
+      cancelCalm?.();
+      await Promise.all([git.stop(), thread.stop()]);
+      await work;
+      clearPackLeftovers(gitdir);
     },
   };
-}
-
-interface Small {
-  /** Path without ending. */
-  readonly path: string;
-  readonly bytes: number;
-}
-
-/** Packs that have a pack and an idx and nothing else, smallest first; and how many packs there are in all. */
-function smallPacks(gitdir: string): { readonly small: Small[]; readonly all: number } {
-  const folder = join(gitdir, "objects", "pack");
-  const endings = new Map<string, string[]>();
-  for (const name of orAbsent(() => readdirSync(folder)) ?? []) {
-    const [, stem, ending] = /^(pack-[0-9a-f]{40})\.([a-z]+)$/.exec(name) ?? [];
-    if (stem !== undefined && ending !== undefined) endings.set(stem, [...(endings.get(stem) ?? []), ending]);
-  }
-  const small = [...endings].flatMap(([stem, list]) => {
-    const path = join(folder, stem);
-    const plain = list.length === 2 && list.includes("pack") && list.includes("idx");
-    const stat = plain ? orAbsent(() => statSync(`${path}.pack`)) : null;
-    return stat === null ? [] : [{ path, bytes: stat.size }];
-  });
-  const all = [...endings.values()].filter((list) => list.includes("pack")).length;
-  return { small: small.sort((a, b) => a.bytes - b.bytes), all };
-}
-
-/**
- * Merge the smallest packs until few are left. Does nothing while there are at most `most`, or while a person's
- * gc is running.
- *
- * @returns how many packs were merged away
- * @throws NotesError STORAGE the disk refuses; no pack was removed that isn't in a new one
- */
-export function mergeSmallPacks(gitdir: string, most: number): Promise<number> {
-  return withStorageErrors("putting small packs together", () => mergeSmall(gitdir, most));
-}
-
-async function mergeSmall(gitdir: string, most: number): Promise<number> {
-  const { small, all } = smallPacks(gitdir);
-  if (all <= most || existsSync(join(gitdir, "gc.pid"))) return 0;
-  const chosen = small
-    .slice(0, Math.max(0, small.length - LEFT_ALONE))
-    .filter((p) => p.bytes <= MERGED_BYTES);
-  let merged = 0;
-  for (let from = 0; from < chosen.length; ) {
-    let bytes = 0;
-    let to = from;
-    for (; to < chosen.length && bytes + (chosen[to]?.bytes ?? 0) <= MERGED_BYTES; to++)
-      bytes += chosen[to]?.bytes ?? 0;
-    if (to - from > 1) merged += await mergeInto(gitdir, chosen.slice(from, to));
-    from = Math.max(to, from + 1);
-  }
-  return merged;
-}
-
-async function mergeInto(gitdir: string, packs: readonly Small[]): Promise<number> {
-  const files = await Promise.all(packs.map(readPack));
-  const finished = await mergePacks(files);
-  if (finished === null) return 0;
-  const written = await writePack(gitdir, finished);
-  for (const { path } of packs) {
-    // The pack that came out may be one of those that went in: nothing to merge, nothing to remove.
-    if (path.endsWith(`pack-${finished.name}`)) continue;
-    // The idx goes first: a pack without idx is invisible to Git, an idx without pack is an error.
-    for (const ending of ["idx", "pack"]) orAbsent(() => unlinkSync(`${path}.${ending}`));
-  }
-  written.release();
-  return packs.length - 1;
-}
-
-async function readPack({ path }: Small): Promise<PackFile> {
-  const [pack, idx] = await Promise.all([
-    promises.readFile(`${path}.pack`),
-    promises.readFile(`${path}.idx`),
-  ]);
-  return { pack, idx };
 }

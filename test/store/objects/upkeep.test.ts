@@ -1,77 +1,196 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { mergeSmallPacks } from "../../../src/store/objects/upkeep.ts";
-import { at, committed, draft } from "../../support/drafts.ts";
+import { afterEach, expect, test } from "vitest";
+import { hashObject } from "../../../src/store/objects/object-id.ts";
+import { packBuilder } from "../../../src/store/objects/pack-bytes.ts";
+import { packFile } from "../../../src/store/objects/pack-names.ts";
+import { openUpkeep } from "../../../src/store/objects/upkeep.ts";
+import { blobOf, committed, draft } from "../../support/drafts.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
+import { temporaryFolder } from "../../support/git-repo.ts";
+import { expectSound, grow, packFiles, reachable } from "../../support/packs.ts";
 import { type StoreOnGit, storeOnGit } from "../../support/store-on-git.ts";
 import { until } from "../../support/wait.ts";
 
-const packs = ({ repo }: StoreOnGit) =>
-  readdirSync(join(repo.gitdir, "objects/pack")).filter((f) => f.endsWith(".pack")).length;
+const packs = ({ repo }: StoreOnGit) => packFiles(repo, ".pack").length;
+const path = process.env["PATH"];
+afterEach(() => {
+  process.env["PATH"] = path;
+});
 
-/** `count` commits, each a pack of its own, with folders that make deltas and the same tree more than once. */
-async function grow(on: StoreOnGit, count: number): Promise<void> {
-  for (let n = 0; n < count; n++) {
-    const path = `notes/${n % 3}/n${n % 7}.md`;
-    const tip = await on.store.tip();
-    const blob = tip === null ? null : await on.store.blobAt(tip, at(path));
-    const before = blob === null ? null : Buffer.from(await on.store.readBlob(blob)).toString();
-    const text = n % 5 === 4 && before !== null ? null : `text ${n % 4}\n`;
-    const chain = [
-      draft(path, text, before),
-      draft(`notes/again ${n}.md`, "once\n"),
-      draft(`notes/again ${n}.md`, null, "once\n"),
-    ];
-    for (const outcome of (await on.store.commit(chain)).outcomes) committed(outcome);
-  }
-}
+/** A text that nothing compresses much, so that a repack is worth it. */
+const longText = (n: number) =>
+  Array.from({ length: 9_000 }, (_, i) => ((i * 7_919 + n) * 2_654_435_761) % 4_294_967_296).join("\n");
 
-test("small packs become one that native Git verifies, and nothing is lost", async () => {
-  const on = await storeOnGit();
-  await grow(on, 40);
-  const before = on.repo.git("rev-list", "--objects", "HEAD");
-  expect(packs(on)).toBe(40);
-  expect(await mergeSmallPacks(on.repo.gitdir, 30)).toBe(19);
-  expect(packs(on)).toBe(21);
-  expect(on.repo.git("rev-list", "--objects", "HEAD")).toBe(before);
-  expect(on.repo.tryGit("fsck", "--strict", "--no-dangling", "--full")).toMatchObject({ status: 0 });
-  for (const name of readdirSync(join(on.repo.gitdir, "objects/pack")).filter((f) => f.endsWith(".idx"))) {
-    expect(on.repo.tryGit("verify-pack", join(".git/objects/pack", name))).toMatchObject({
-      status: 0,
-      stderr: "",
-    });
-  }
+test("after some quiet few packs are left, and what history reads is the same", async () => {
+  const clock = fakeClock();
+  const on = await storeOnGit({ clock });
+  await grow(on, 45);
+  const before = reachable(on.repo);
+  expect(packs(on)).toBe(45);
+  clock.advance(10_000);
+  await until("packs to be merged", () => packs(on) === 1);
+  expect(reachable(on.repo)).toBe(before);
   const tip = await on.store.tip();
   if (tip === null) throw new Error("no tip");
   for await (const { events } of on.store.history(null, tip)) {
     for (const event of events) if (event.kind === "written") await on.store.readBlob(event.after);
   }
-  await grow(on, 1);
-  expect(await mergeSmallPacks(on.repo.gitdir, 30)).toBe(0);
+  expectSound(on.repo);
   await on.store.close();
 });
 
-test("kept packs and a running gc are left alone", async () => {
-  const on = await storeOnGit();
-  await grow(on, 25);
-  for (const name of readdirSync(join(on.repo.gitdir, "objects/pack")).filter((f) => f.endsWith(".pack"))) {
-    writeFileSync(join(on.repo.gitdir, "objects/pack", name.replace(/pack$/, "keep")), "mine\n");
+test("while writes go on without a pause there are never many", async () => {
+  const on = await storeOnGit({ clock: fakeClock() });
+  let most = 0;
+  for (let n = 0; n < 260; n++) {
+    committed(
+      (await on.store.commit([draft("notes/a.md", `${n + 1}`, n === 0 ? null : `${n}`)])).outcomes[0],
+    );
+    most = Math.max(most, packs(on));
   }
-  expect(await mergeSmallPacks(on.repo.gitdir, 5)).toBe(0);
-  writeFileSync(join(on.repo.gitdir, "gc.pid"), "1 somewhere");
-  expect(await mergeSmallPacks(on.repo.gitdir, 0)).toBe(0);
-  expect(packs(on)).toBe(25);
+  expect(most).toBeGreaterThan(100);
+  expect(most).toBeLessThanOrEqual(250);
+  expectSound(on.repo);
   await on.store.close();
 });
 
-test("after some quiet few are left", async () => {
+test("a repository with thousands of packs is put in order by the next start", async () => {
+  const on = await storeOnGit();
+  await grow(on, 4);
+  await on.store.close();
+  // Of one blob each, as a strange tool might leave them.
+  for (let n = 0; n < 600; n++) {
+    const bytes = Buffer.from(`${n}`);
+    const builder = packBuilder();
+    builder.add("blob", hashObject("blob", bytes), bytes);
+    const { name, pack, idx } = builder.finish();
+    for (const [ending, content] of Object.entries({ pack, idx }))
+      writeFileSync(packFile(on.repo.gitdir, name, ending), content);
+  }
+  expect(packs(on)).toBeGreaterThan(600);
+  const store = await on.reopen({ clock: fakeClock() });
+  committed((await store.commit([draft("notes/at once.md", "x")])).outcomes[0]);
+  await until("packs to be merged", () => packs(on) < 10);
+  expect(on.repo.git("cat-file", "-p", blobOf("599"))).toBe("599");
+  await store.close();
+});
+
+test("when it is calm native Git makes deltas, and what it leaves lying when it is stopped goes", async () => {
   const clock = fakeClock();
   const on = await storeOnGit({ clock });
-  await grow(on, 45);
-  expect(packs(on)).toBe(45);
+  for (let n = 0; n < 40; n++) {
+    const before = n === 0 ? null : `${longText(7)}\n${n - 1}`;
+    await on.store.commit([draft("notes/long.md", `${longText(7)}\n${n}`, before)]);
+  }
+  const bytes = () => Number(/size-pack: (\d+)/.exec(on.repo.git("count-objects", "-v"))?.[1]);
+  const asWritten = bytes();
   clock.advance(10_000);
-  await until("packs to be merged", () => packs(on) <= 40);
-  expect(on.repo.tryGit("fsck", "--strict", "--no-dangling")).toMatchObject({ status: 0 });
+  await until("packs to be merged", () => packs(on) === 1);
+  const [merged] = packFiles(on.repo, ".pack");
+  await until("Git to have repacked", () => {
+    clock.advance(15_000);
+    return packFiles(on.repo, ".pack")[0] !== merged && packs(on) === 1;
+  });
+  expect(bytes()).toBeLessThan(asWritten / 5);
+  expectSound(on.repo);
+  await on.store.close();
+  expect(readdirSync(join(on.repo.gitdir, "notesd")).filter((name) => name.startsWith("repack-"))).toEqual(
+    [],
+  );
+});
+
+test("with no Git on PATH, or one that can't, packs are put together all the same", async () => {
+  for (const script of [null, "#!/bin/sh\nexit 129\n"]) {
+    const clock = fakeClock();
+    const on = await storeOnGit({ clock });
+    const bin = temporaryFolder();
+    if (script !== null) {
+      writeFileSync(join(bin, "git"), script);
+      chmodSync(join(bin, "git"), 0o755);
+    }
+    process.env["PATH"] = bin;
+    for (let n = 0; n < 30; n++) await on.store.commit([draft(`notes/${n}.md`, longText(n))]);
+    clock.advance(10_000);
+    await until("packs to be merged", () => packs(on) === 1);
+    clock.advance(60_000);
+    process.env["PATH"] = path;
+    expectSound(on.repo);
+    await on.store.close();
+  }
+});
+
+test("a person's gc at work is left alone, and one that died is none", async () => {
+  const clock = fakeClock();
+  const on = await storeOnGit({ clock });
+  await grow(on, 10);
+  writeFileSync(join(on.repo.gitdir, "gc.pid"), `${process.pid} somewhere`);
+  clock.advance(10_000);
+  expect(packs(on)).toBe(10);
+  writeFileSync(join(on.repo.gitdir, "gc.pid"), "99999999 somewhere");
+  await grow(on, 1, 10);
+  clock.advance(10_000);
+  await until("packs to be merged", () => packs(on) === 1);
+  await on.store.close();
+});
+
+test("a damaged pack is told, stays as it is, and the others are put together", async () => {
+  const clock = fakeClock();
+  const told: string[] = [];
+  const on = await storeOnGit({ clock, warn: (what) => told.push(what) });
+  await grow(on, 9);
+  const [file = ""] = packFiles(on.repo, ".pack");
+  const damaged = join(on.repo.gitdir, "objects/pack", file);
+  chmodSync(damaged, 0o644);
+  const bytes = readFileSync(damaged);
+  bytes.fill(0x55, 60, 100);
+  writeFileSync(damaged, bytes);
+  clock.advance(10_000);
+  await until("the other packs to be merged", () => packs(on) === 2);
+  expect(packFiles(on.repo, ".pack")).toContain(file);
+  expect(told).toContain("a damaged pack was left as it is");
+  await on.store.close();
+});
+
+test("old loose objects become a pack when there are a thousand, and young ones stay", async () => {
+  const clock = fakeClock();
+  const on = await storeOnGit({ clock });
+  await grow(on, 2);
+  mkdirSync(join(on.repo.root, "many"));
+  for (let n = 0; n < 1_000; n++) writeFileSync(join(on.repo.root, `many/${n}`), `${n}\n`);
+  on.repo.git("add", "many");
+  const loose = () => Number(/^count: (\d+)/m.exec(on.repo.git("count-objects", "-v"))?.[1]);
+  expect(loose()).toBe(1_000);
+  const objects = join(on.repo.gitdir, "objects");
+  for (const name of readdirSync(objects, { recursive: true, encoding: "utf8" }))
+    if (/^[0-9a-f]{2}\/[0-9a-f]{38}$/.test(name)) utimesSync(join(objects, name), 1_000, 1_000);
+  on.repo.gitBytes(["hash-object", "-w", "--stdin"], "work in progress\n");
+  const young = blobOf("work in progress\n");
+  utimesSync(join(objects, young.slice(0, 2), young.slice(2)), clock.now() / 1_000, clock.now() / 1_000);
+  clock.advance(10_000);
+  await until("loose objects to be packed", () => loose() === 1);
+  expect(on.repo.git("show", ":many/999")).toBe("999");
+  expectSound(on.repo);
+  await on.store.close();
+});
+
+test("stopped in the middle it waits for nobody and leaves nothing half done", async () => {
+  const on = await storeOnGit({ clock: fakeClock() });
+  await grow(on, 5);
+  const clock = fakeClock();
+  const upkeep = openUpkeep({
+    gitdir: on.repo.gitdir,
+    clock,
+    troubled: (what) => expect.unreachable(what),
+    foreign: { saw() {}, look() {}, settle() {}, isActive: () => false },
+    replaced() {},
+  });
+  clock.advance(10_000);
+  await upkeep.stop();
+  await upkeep.room();
+  upkeep.wrote();
+  expect(clock.waiting).toBe(0);
+  expect(packFiles(on.repo).filter((file) => !/^pack-\w+\.(pack|idx)$/.test(file))).toEqual([]);
+  expectSound(on.repo);
   await on.store.close();
 });
