@@ -134,7 +134,7 @@ function placeIn(sorted: Float64Array, value: number): number {
 function readWhole(gitdir: string, idx: ReadIdx, place: number): Buffer {
   const reader = openPack(packFile(gitdir, idx.name, "pack").replace(/\.pack$/, ""), deltaBases(1 << 20));
   try {
-    const found = reader.read(idx.id(place));
+    const found = reader.read(Buffer.from(idx.id(place), "hex"));
     if (found === undefined) throw new DamagedPack(idx.name, "an object is not where its idx says");
     // What a delta makes is one of the types that the entry of a whole object can have.
     return wholeEntry(found.type as ObjectType, found.bytes);

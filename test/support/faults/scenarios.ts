@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { GitStore, GitStoreOptions } from "../../../src/store/git-store.ts";
 import { openGitStore } from "../../../src/store/git-store.ts";
 import type { Draft, KeptConflict, Publication } from "../../../src/store/note-store.ts";
-import { mergeSmallPacks } from "../../../src/store/objects/upkeep.ts";
+import { upkeepThread } from "../../../src/store/objects/upkeep-thread.ts";
 import { at, blobOf, draft } from "../drafts.ts";
 import { GIT_ENV } from "../git-env.ts";
 import { saveFile } from "../save-file.ts";
@@ -141,7 +141,8 @@ export const SCENARIOS: readonly Scenario[] = [
       }
     },
     async act(_store, root) {
-      await mergeSmallPacks(join(root, ".git"), 0);
+      const gitdir = join(root, ".git");
+      await upkeepThread().run({ kind: "merge", gitdir, effort: "quiet", leave: [], looseAtMs: null });
       return null;
     },
   },
