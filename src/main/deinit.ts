@@ -5,19 +5,24 @@
  */
 import { join } from "node:path";
 import type { DeinitReport, Flags } from "../doors/cli/host.ts";
+import { systemClock } from "../lib/clock.ts";
 import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
+import { unsplitIndex } from "../store/git-index/unsplit.ts";
 import { earlierHooks } from "./hooks.ts";
 import { GIT_CONFIG } from "./init.ts";
 import { recover } from "./recover.ts";
 import { resolvePlace, type Surroundings } from "./resolve.ts";
 import { takeLock } from "./take-lock.ts";
 
-/** @throws ProcessError ALREADY_RUNNING while a daemon serves it, USAGE no note repository */
+const LOCK_WAIT_MS = 5_000;
+
+/** @throws NotesError REPO_BUSY while another Git holds the index; ProcessError ALREADY_RUNNING while a daemon serves it, USAGE no note repository */
 export async function deinit(flags: Flags, around: Surroundings): Promise<DeinitReport> {
   await recover(flags, around);
   const place = await resolvePlace(flags, around);
   const lock = await takeLock(place);
   try {
+    await unsplitIndex(place.gitDir, systemClock, LOCK_WAIT_MS);
     const config = join(place.gitDir, "config");
     const values = await readGitConfig(config);
     // A value that someone changed since is theirs.
@@ -27,6 +32,7 @@ export async function deinit(flags: Flags, around: Surroundings): Promise<Deinit
     await setGitConfig(config, {
       ...Object.fromEntries(ours.map((key) => [key, null])),
       ...(await earlierHooks(place)),
+      ...(values.get("notesd.splitindex")?.at(-1) === "true" ? { "notesd.splitIndex": null } : {}),
       "notesd.marked": null,
     });
     return { repo: place.root, unset: ours };

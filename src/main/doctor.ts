@@ -12,6 +12,8 @@ import { callOverHttp } from "../client/http-call.ts";
 import type { Finding, Flags } from "../doors/cli/host.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 import { processLockHolder } from "../lib/process-lock.ts";
+import { readIndex } from "../store/git-index/git-index.ts";
+import { readShared } from "../store/git-index/shared-index.ts";
 import { hooksChanged } from "./hooks.ts";
 import { checkRepository } from "./preflight.ts";
 import { program } from "./program-file.ts";
@@ -51,6 +53,7 @@ export async function doctor(flags: Flags, around: Surroundings): Promise<Findin
     await git(around.env),
     refused ? bad("repository", refused) : ok("repository", `${place.root}, branch ${branch}`),
     ...(warnings.length > 0 ? warnings.map((text) => note("settings", text)) : [ok("settings", "readable")]),
+    ...index(place),
     hooks ? bad("hooks", hooks) : ok("hooks", "installed"),
     ...(await secrets(place)),
     ...(await daemon(place)),
@@ -63,6 +66,18 @@ async function git(env: Surroundings["env"]): Promise<Finding> {
     return ok("git", stdout.trim());
   } catch {
     return note("git", "There is no git on the path; the daemon does without.");
+  }
+}
+
+/** What can't be read is the repository's finding already. */
+function index({ gitDir }: GitPlace): Finding[] {
+  try {
+    const { image, count } = readIndex(gitDir, (name) => readShared(gitDir, name)).index;
+    if (image.shared === null) return [ok("index", `${count} entries, whole`)];
+    const text = `${count} entries, split: Git reads it, programs that are not Git may not. To make it whole, stop the daemon and run git config notesd.splitIndex false, then git update-index --no-split-index`;
+    return [ok("index", text)];
+  } catch {
+    return [];
   }
 }
 

@@ -56,7 +56,8 @@ export async function init(wish: InitWish): Promise<InitReport> {
   if (before) await checkBefore(before, wish, wanted);
   const place = before ?? (await make(wish, wanted ?? []));
   const config = join(place.gitDir, "config");
-  const again = (await readGitConfig(config)).get("notesd.marked")?.at(-1) === "true";
+  const values = await readGitConfig(config);
+  const again = values.get("notesd.marked")?.at(-1) === "true";
   const folder = join(place.gitDir, "notesd");
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
@@ -73,7 +74,9 @@ export async function init(wish: InitWish): Promise<InitReport> {
   openIdentities(folder, () => wish.nowMs).ownerToken(await personOf(place, wish.env));
   if (wish.remote !== null) await setRemote(config, wish.remote);
   await installHooks(place);
-  await setGitConfig(config, { ...GIT_CONFIG, "notesd.marked": "true" });
+  // Who has turned it off keeps it so.
+  const splitIndex = values.get("notesd.splitindex")?.at(-1) ?? "true";
+  await setGitConfig(config, { ...GIT_CONFIG, "notesd.splitIndex": splitIndex, "notesd.marked": "true" });
   return {
     repo: place.root,
     branch: set.branch ?? branchOf(place),

@@ -2,6 +2,7 @@
 import { ProcessError } from "../domain/process-error.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 import { readIndex } from "../store/git-index/git-index.ts";
+import { readShared } from "../store/git-index/shared-index.ts";
 import { preflight } from "../store/preflight/preflight.ts";
 import { noteFilter } from "../store/trees/note-filter.ts";
 import { allRoots, attributeLines } from "./attributes.ts";
@@ -35,7 +36,8 @@ export async function checkRepository(
 function trackedNotes(place: GitPlace, roots: readonly string[]): string[] {
   const { file } = noteFilter(roots);
   try {
-    return [...readIndex(place.gitDir).index.entries()].map(({ path }) => path).filter((path) => file(path));
+    const { index } = readIndex(place.gitDir, (name) => readShared(place.gitDir, name));
+    return [...index.entries()].map(({ path }) => path).filter((path) => file(path));
   } catch {
     // An index that can't be read is one of the obstacles that preflight names.
     return [];

@@ -6,9 +6,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseCommit, parseOwnCommit } from "../domain/commit-proof.ts";
-import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents } from "../domain/event.ts";
-import type { CommitId, RepoPath } from "../domain/note.ts";
+import type { RepoPath } from "../domain/note.ts";
 import type { Warn } from "../lib/bus.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { readGitConfig } from "../lib/git-config.ts";
@@ -28,6 +27,7 @@ import { openStaged } from "./git-index/staged.ts";
 import { createGitLog, toEvents } from "./history/git-log.ts";
 import type { Draft, DraftOutcome, NoteStore, Publication } from "./note-store.ts";
 import { gitObjects } from "./objects/objects.ts";
+import { resolveCommit } from "./objects/resolve-commit.ts";
 import { openUpkeep } from "./objects/upkeep.ts";
 import { type Alone, oneAtATime } from "./one-at-a-time.ts";
 import { type RecoveryReport, recover } from "./recovery/recovery.ts";
@@ -59,6 +59,8 @@ export interface GitStoreOptions {
   readonly maxNoteBytes?: number;
   /** `relaxed` answers before the branch's folder is synced; default `full`. */
   readonly durability?: "full" | "relaxed";
+  /** Entries from which on the Git index stands on a shared one, where `notesd.splitIndex` allows it. */
+  readonly splitIndexFrom?: number;
   /** At most one publication in this time while a person's Git is at work, which doesn't wait for
    * `index.lock`; default 1,000. */
   readonly besideGitMs?: number;
@@ -85,8 +87,7 @@ export function openGitStore(options: GitStoreOptions): Promise<GitStore> {
 async function open(options: GitStoreOptions): Promise<GitStore> {
   const alone = oneAtATime();
   const config = await readGitConfig(join(options.gitdir, "config"));
-  const fileModes = config.get("core.filemode")?.at(-1) !== "false";
-  const parts = openParts(options, alone, fileModes);
+  const parts = openParts(options, alone, (key) => config.get(key)?.at(-1));
   const recovery = await alone(() => recover(parts));
   const settling = openSettling(parts, alone);
   settling.owe(recovery.owed, "index");
@@ -146,7 +147,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     diff: log.diff,
     history: log.history,
     commitInfo: log.info,
-    resolveCommit: async (text) => resolveCommit(parts, text),
+    resolveCommit: async (text) => resolveCommit(objects, text),
     commitAt: (atMs) => log.commitAt(readRef(gitdir, ref), atMs),
     isAncestor: log.isAncestor,
     mergeBases: log.mergeBases,
@@ -165,13 +166,18 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
       alone(async () => {
         await upkeep.stop();
         await settling.finish();
+        await parts.index.settled();
         await table.flush();
         objects.close();
       }),
   };
 }
 
-function openParts(options: GitStoreOptions, alone: Alone, fileModes: boolean): StoreParts {
+function openParts(
+  options: GitStoreOptions,
+  alone: Alone,
+  config: (key: string) => string | undefined,
+): StoreParts {
   const { root, gitdir, branch, roots, proofKey, clock = systemClock } = options;
   const ref = `refs/heads/${branch}`;
   mkdirSync(join(gitdir, "notesd"), { recursive: true });
@@ -194,7 +200,7 @@ function openParts(options: GitStoreOptions, alone: Alone, fileModes: boolean): 
     branch: openBranchTip(gitdir, ref, table.paths),
     notes,
     proofKey,
-    fileModes,
+    fileModes: config("core.filemode") !== "false",
     clock,
     durability: options.durability ?? "full",
     objects,
@@ -216,7 +222,13 @@ function openParts(options: GitStoreOptions, alone: Alone, fileModes: boolean): 
       bringForward: openBringForward(() => parts, alone),
     }),
     foreign,
-    index: openIndexCache(gitdir),
+    index: openIndexCache({
+      gitdir,
+      clock,
+      isSplit: config("notesd.splitindex") === "true",
+      fewestEntries: options.splitIndexFrom,
+      troubled: (error) => parts.troubled("a shared Git index could not be written", error, "tried again"),
+    }),
     state: () => repoState(gitdir, ref),
     onStep: options.onStep ?? (() => {}),
     troubled: (what, error, outcome) =>
@@ -268,15 +280,4 @@ async function eventsOf(
   const commit = parseOwnCommit(id, raw);
   const told = changes.filter(({ path }) => parts.notes.file(path));
   return { commit, events: toEvents(commit, told, new Map()) };
-}
-
-function resolveCommit({ objects }: StoreParts, text: string): CommitId {
-  const ids = /^[0-9a-f]{7,40}$/.test(text) ? objects.idsStarting(text) : [];
-  const commits = ids.filter((id) => objects.find(id)?.type === "commit");
-  const [only] = commits;
-  // Found as a commit among the objects.
-  if (only !== undefined && commits.length === 1) return only as CommitId;
-  const why =
-    commits.length > 1 ? "names several commits; give more digits" : "is no commit of this repository";
-  throw new NotesError("UNKNOWN_COMMIT", `${JSON.stringify(text)} ${why}.`, { commit: text });
 }

@@ -49,4 +49,6 @@ export interface IndexCache {
   read(): { readonly index: GitIndex; readonly signature: string };
   /** This index of ours was just renamed into place, and the lock is still held. @returns the file's signature */
   wrote(index: GitIndex): string;
+  /** Wait for what goes on beside the commits. */
+  settled(): Promise<void>;
 }

@@ -7,6 +7,7 @@ import { gitPlaceAt } from "../../src/lib/git-dir.ts";
 import { deinit } from "../../src/main/deinit.ts";
 import { init } from "../../src/main/init.ts";
 import { takeLock } from "../../src/main/take-lock.ts";
+import { readIndex } from "../../src/store/git-index/git-index.ts";
 
 let top: string;
 let repo: string;
@@ -42,6 +43,23 @@ test("Git's config is what it was before init, and nothing else changed", async 
   expect(git("log", "--format=%s")).toBe("first");
   expect(git("status", "--porcelain")).toBe("");
   await expect(leave()).rejects.toMatchObject({ exit: 2, message: expect.stringMatching(/notesd init/) });
+});
+
+test("a split index is whole again after it, and who keeps theirs whole is asked for no split one", async () => {
+  await adopt();
+  git("update-index", "--split-index");
+  const entries = git("ls-files", "-s");
+  await leave();
+  expect(() => readIndex(join(repo, ".git"))).not.toThrow();
+  expect(git("ls-files", "-s")).toBe(entries);
+  git("config", "notesd.splitIndex", "false");
+  await adopt();
+  expect(git("config", "--get", "notesd.splitIndex")).toBe("false");
+  git("update-index", "--split-index");
+  await expect(adopt()).rejects.toThrow(/is split. Run git update-index --no-split-index/);
+  git("update-index", "--no-split-index");
+  await leave();
+  expect(git("config", "--get", "notesd.splitIndex")).toBe("false");
 });
 
 test("init goes on with the same key, so that earlier commits are still believed", async () => {

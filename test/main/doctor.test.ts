@@ -37,6 +37,7 @@ test("a fresh repository is well, with no daemon and without Git too", async () 
   expect(states).toMatchObject({
     program: expect.stringContaining(process.version),
     git: expect.stringMatching(/^ok git version/),
+    index: expect.stringMatching(/^ok \d+ entries, whole/),
     repository: `ok ${repo}, branch main`,
     hooks: "ok installed",
     secrets: expect.stringMatching(/^ok/),

@@ -43,6 +43,7 @@ test("makes a marked repository with its keys, its config and one commit", async
     ["uploadpack.allowFilter", "true"],
     ["receive.denyCurrentBranch", "updateInstead"],
     ["notesd.marked", "true"],
+    ["notesd.splitIndex", "true"],
     ["core.hooksPath", join(repo, ".git/notesd/hooks")],
   ] as const) {
     expect(git(repo, "config", key)).toBe(value);

@@ -35,7 +35,13 @@ export interface GitRepo {
 
 /** `git init -b main` in a new temporary folder. */
 export function gitRepo(...initArgs: string[]): GitRepo {
-  const root = temporaryFolder();
+  const repo = repoAt(temporaryFolder());
+  repo.git("init", "-q", "-b", "main", ...initArgs, ".");
+  return repo;
+}
+
+/** Native Git in a folder that is a repository, or will be. */
+export function repoAt(root: string): GitRepo {
   const options = { cwd: root, env: GIT_ENV, maxBuffer: 1 << 28 };
   const gitBytes = (args: readonly string[], input: Uint8Array | string = "") =>
     execFileSync("git", args, { ...options, input, stdio: ["pipe", "pipe", "pipe"] });
@@ -44,6 +50,5 @@ export function gitRepo(...initArgs: string[]): GitRepo {
     const { status, stdout, stderr } = spawnSync("git", args, { ...options, encoding: "utf8" });
     return { status, stdout, stderr };
   };
-  git("init", "-q", "-b", "main", ...initArgs, ".");
   return { root, gitdir: join(root, ".git"), git, gitBytes, tryGit };
 }

@@ -10,9 +10,19 @@ import type { RepoPath } from "../../domain/note.ts";
 import { orAbsent } from "../../lib/durable-file.ts";
 import type { TreeFile } from "../note-store.ts";
 import type { MovedFolders } from "./cache-tree.ts";
-import { emptyIndex, type ParsedIndex, parseIndex } from "./index-bytes.ts";
-import { editIndex, type IndexEdit } from "./index-edit.ts";
-import { compareName, entryAt, type IndexEntry, lowerBound } from "./index-entries.ts";
+import { emptyIndex, parseIndex, refuse } from "./index-bytes.ts";
+import { editImage, type IndexEdit } from "./index-edit.ts";
+import {
+  countOf,
+  type EntryRun,
+  entryAt,
+  type IndexEntry,
+  type IndexImage,
+  standing,
+  walk,
+} from "./index-image.ts";
+import { joinSplit, sharedName, splitBytes } from "./split-index.ts";
+import { wholeIndex } from "./whole-index.ts";
 
 export type { IndexEdit };
 
@@ -26,6 +36,7 @@ interface EditedIndex {
 
 export interface GitIndex {
   readonly count: number;
+  readonly image: IndexImage;
   /** Entries of a path: none, one of stage 0, or up to three of a conflict. @cost a binary search */
   at(path: RepoPath): IndexEntry[];
   entries(): IterableIterator<IndexEntry>;
@@ -34,7 +45,8 @@ export interface GitIndex {
    * @param edits one a path; together they make a tree (no addition stands where another needs a folder)
    * @param moved the folders of the chain that the edits follow, for the cache-tree; then the edits are all that
    *   the chain changed. Without it the folders that change are marked invalid
-   * @cost one copy and one SHA-1 of the file: 10 ms at 100,000 entries
+   * @cost on a shared index it follows what changed since that; else one copy and one SHA-1 of the file, 10 ms at
+   *   100,000 entries
    */
   edit(edits: readonly IndexEdit[], moved?: MovedFolders): EditedIndex;
 }
@@ -67,45 +79,66 @@ export function indexMode(gitdir: string): number {
   }
 }
 
-/** The index as it stands; one without entries when there is no file. @throws NotesError STORAGE as `gitIndex` */
-export function readIndex(gitdir: string): { readonly index: GitIndex; readonly signature: string } {
+/** Reads the run of entries that a shared index is. @throws NotesError STORAGE missing or damaged */
+export type OpenShared = (name: string) => EntryRun;
+
+/**
+ * The index as it stands; one without entries when there is no file.
+ * @param openShared absent where split indexes are not allowed
+ * @throws NotesError STORAGE as `gitIndex`
+ */
+export function readIndex(
+  gitdir: string,
+  openShared?: OpenShared,
+): { readonly index: GitIndex; readonly signature: string } {
   for (;;) {
     const signature = indexSignature(gitdir);
     const bytes = orAbsent(() => readFileSync(join(gitdir, "index")));
     // Read again when Git renamed a new one into place in between.
-    if (indexSignature(gitdir) === signature) return { index: gitIndex(bytes ?? emptyIndex()), signature };
+    if (indexSignature(gitdir) !== signature) continue;
+    try {
+      return { index: gitIndex(bytes ?? emptyIndex(), openShared), signature };
+    } catch (error) {
+      // The shared index may have gone with the index that named it.
+      if (indexSignature(gitdir) === signature) throw error;
+    }
   }
 }
 
 /**
  * An index over its bytes.
- * @throws NotesError STORAGE damaged, version 4, split, sparse or with an unknown required extension
+ * @throws NotesError STORAGE damaged, version 4, split where that isn't allowed, sparse or with an unknown required extension
  */
-export function gitIndex(bytes: Buffer): GitIndex {
-  return over(parseIndex(bytes));
+export function gitIndex(bytes: Buffer, openShared?: OpenShared): GitIndex {
+  const parsed = parseIndex(bytes);
+  const name = sharedName(parsed);
+  const { version, starts, tree, resolveUndo } = parsed;
+  if (name === null)
+    return over({ version, run: { bytes, starts, version }, shared: null, changes: [], tree, resolveUndo });
+  if (openShared === undefined)
+    throw refuse("is split. Run git update-index --no-split-index, and set core.splitIndex to false");
+  return over(joinSplit(parsed, name, openShared(name)));
 }
 
-function over(parsed: ParsedIndex): GitIndex {
-  const count = parsed.starts.length - 1;
-  return {
-    count,
-    at(path) {
-      const key = Buffer.from(path);
-      const found: IndexEntry[] = [];
-      for (let index = lowerBound(parsed, key); index < count; index++) {
-        if (compareName(parsed, index, key) !== 0) break;
-        found.push(entryAt(parsed, index));
-      }
-      return found;
-    },
+/** An index over its image. */
+export function over(image: IndexImage): GitIndex {
+  const self: GitIndex = {
+    count: countOf(image),
+    image,
+    at: (path) => standing(image, Buffer.from(path)).entries.map((bytes) => entryAt({ bytes, start: 0 })),
     *entries() {
-      for (let index = 0; index < count; index++) yield entryAt(parsed, index);
+      for (const raw of walk(image)) yield entryAt(raw);
     },
     edit(edits, moved = new Map()) {
-      const { parsed: edited, left } = editIndex(parsed, edits, moved);
-      return { index: over(edited), bytes: edited.bytes, left };
+      const { image: edited, left } = editImage(image, edits, moved);
+      if (edited.shared !== null)
+        return { index: over(edited), bytes: splitBytes(edited, edited.shared), left };
+      if (edited === image) return { index: self, bytes: image.run.bytes, left };
+      const whole = wholeIndex(edited);
+      return { index: over(whole.image), bytes: whole.bytes, left };
     },
   };
+  return self;
 }
 
 /**

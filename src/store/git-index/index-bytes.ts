@@ -10,7 +10,8 @@ import type { ObjectId } from "../objects/object-id.ts";
 import { type CacheTree, parseCacheTree } from "./cache-tree.ts";
 
 export const HEADER_BYTES = 12;
-const FIXED_BYTES = 62;
+/** Of an entry, before extended flags and name. */
+export const FIXED_BYTES = 62;
 const CHECKSUM_BYTES = 20;
 const NAME_LENGTH_MASK = 0x0fff;
 const EXTENDED = 0x4000;
@@ -24,6 +25,8 @@ export interface ParsedIndex {
   readonly tree: CacheTree | null;
   /** REUC, as it lies in the file without its header. */
   readonly resolveUndo: Buffer | null;
+  /** The extension of a split index, without its header; the entries are then only what differs from the shared one. */
+  readonly link: Buffer | null;
 }
 
 interface Extension {
@@ -31,19 +34,25 @@ interface Extension {
   readonly content: Buffer;
 }
 
-function refuse(why: string): NotesError {
+export function refuse(why: string): NotesError {
   return new NotesError("STORAGE", `The Git index ${why}; nothing was changed.`, { path: "index" });
 }
 
 /** A new index without entries, as `git init` would leave it if it left one. */
 export function emptyIndex(): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.write("DIRC", "latin1");
-  header.writeUInt32BE(2, 4);
-  return withChecksum([header]);
+  return withChecksum([headerBytes(2, 0)]);
 }
 
-/** Put parts together and end them with their SHA-1, as Git ends an index. */
+/** The first bytes of an index. */
+export function headerBytes(version: number, count: number): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write("DIRC", "latin1");
+  header.writeUInt32BE(version, 4);
+  header.writeUInt32BE(count, 8);
+  return header;
+}
+
+/** Put parts together and end them with their SHA-1, as Git ends an index. @cost one copy and one hash of all */
 export function withChecksum(parts: readonly Uint8Array[]): Buffer {
   const whole = Buffer.concat([...parts, Buffer.alloc(CHECKSUM_BYTES)]);
   hash("sha1", whole.subarray(0, -CHECKSUM_BYTES), "buffer").copy(whole, whole.length - CHECKSUM_BYTES);
@@ -52,7 +61,7 @@ export function withChecksum(parts: readonly Uint8Array[]): Buffer {
 
 /**
  * Find the entries and extensions.
- * @throws NotesError STORAGE damaged, version 4, or an extension that must be understood
+ * @throws NotesError STORAGE damaged, version 4, or an extension that must be understood and isn't
  * @cost one SHA-1 of the file; a step for each entry
  */
 export function parseIndex(bytes: Buffer): ParsedIndex {
@@ -74,10 +83,7 @@ export function parseIndex(bytes: Buffer): ParsedIndex {
   for (let index = 0; index < starts.length - 1; index++) {
     starts[index] = at;
     if (at + FIXED_BYTES >= end) throw refuse("is cut short");
-    const name = nameStart(bytes, at);
-    const flagged = bytes.readUInt16BE(at + 60) & NAME_LENGTH_MASK;
-    const length = flagged < NAME_LENGTH_MASK ? flagged : bytes.indexOf(0, name) - name;
-    at += entryLength(name - at + length);
+    at += entryLength(nameStart(bytes, at) - at + nameLength(bytes, at));
   }
   starts[starts.length - 1] = at;
   const extensions = readExtensions(bytes, at, end);
@@ -89,6 +95,7 @@ export function parseIndex(bytes: Buffer): ParsedIndex {
     starts,
     tree: tree === undefined ? null : parseCacheTree(tree),
     resolveUndo: content("REUC") ?? null,
+    link: content("link") ?? null,
   };
 }
 
@@ -99,10 +106,8 @@ function readExtensions(bytes: Buffer, from: number, end: number): Extension[] {
     const signature = bytes.toString("latin1", at, at + 4);
     const length = bytes.readUInt32BE(at + 4);
     if (at + 8 + length > end) throw refuse("is cut short");
-    if (signature === "link")
-      throw refuse("is split. Run git update-index --no-split-index, and set core.splitIndex to false");
     if (signature === "sdir") throw refuse("is sparse. Run git sparse-checkout reapply --no-sparse-index");
-    if (/^[^A-Z]/.test(signature))
+    if (/^[^A-Z]/.test(signature) && signature !== "link")
       throw refuse(`has the extension ${JSON.stringify(signature)}, which must be understood and isn't`);
     found.push({ signature, content: bytes.subarray(at + 8, at + 8 + length) });
     at += 8 + length;
@@ -113,6 +118,25 @@ function readExtensions(bytes: Buffer, from: number, end: number): Extension[] {
 /** Where an entry's name begins: two bytes later when it has extended flags. */
 export function nameStart(bytes: Buffer, entry: number): number {
   return entry + FIXED_BYTES + (bytes.readUInt16BE(entry + 60) & EXTENDED ? 2 : 0);
+}
+
+/** How many bytes an entry's name has. */
+export function nameLength(bytes: Buffer, entry: number): number {
+  const flagged = bytes.readUInt16BE(entry + 60) & NAME_LENGTH_MASK;
+  if (flagged < NAME_LENGTH_MASK) return flagged;
+  const from = nameStart(bytes, entry);
+  return bytes.indexOf(0, from) - from;
+}
+
+/** The same entry under another name, or none: a split index leaves out the names that its shared index has. */
+export function renamedEntry(entry: Buffer, name: Buffer): Buffer {
+  const fixed = nameStart(entry, 0);
+  const renamed = Buffer.alloc(entryLength(fixed + name.length));
+  entry.copy(renamed, 0, 0, fixed);
+  const flags = entry.readUInt16BE(60) & ~NAME_LENGTH_MASK;
+  renamed.writeUInt16BE(flags | Math.min(name.length, NAME_LENGTH_MASK), 60);
+  name.copy(renamed, fixed);
+  return renamed;
 }
 
 /** Entries end in 1 to 8 zero bytes, to a multiple of 8. */

@@ -4,16 +4,19 @@
  */
 import type { BigIntStats } from "node:fs";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
-import { type CacheTree, type EditedEntry, followTip, type MovedFolders } from "./cache-tree.ts";
+import { type EditedEntry, followTip, type MovedFolders } from "./cache-tree.ts";
+import { changedEntry, newEntry } from "./index-bytes.ts";
 import {
-  changedEntry,
-  extensionBytes,
-  HEADER_BYTES,
-  newEntry,
-  type ParsedIndex,
-  withChecksum,
-} from "./index-bytes.ts";
-import { compareName, entryAt, lowerBound, nameOf, startOf } from "./index-entries.ts";
+  type Change,
+  entryAt,
+  type IndexImage,
+  lowerChange,
+  nameOf,
+  rawAt,
+  runLength,
+  standing,
+  walk,
+} from "./index-image.ts";
 
 export interface IndexEdit {
   readonly path: RepoPath;
@@ -31,85 +34,93 @@ const REGULAR = 0o100644;
 const EXECUTABLE = 0o100755;
 const isRegular = (mode: number) => (mode & 0o170000) === 0o100000;
 
+const startsWith = (name: Buffer, start: Buffer) =>
+  name.length >= start.length && name.compare(start, 0, start.length, 0, start.length) === 0;
+
 /** True when an entry that stays stands where the path needs a folder, or below it. */
-function isBlocked(parsed: ParsedIndex, path: string, removed: ReadonlySet<string>): boolean {
-  const count = parsed.starts.length - 1;
+function isBlocked(image: IndexImage, path: string, here: Change, removed: ReadonlySet<string>): boolean {
+  const { before, after } = neighbours(image, here);
   const below = Buffer.from(`${path}/`);
-  for (let at = lowerBound(parsed, below); at < count; at++) {
-    const name = nameOf(parsed, at);
-    if (!name.subarray(0, below.length).equals(below)) break;
+  // What lies below it comes after it, and begins as it does.
+  for (const raw of after.some((name) => startsWith(name, here.key)) ? walk(image, below) : []) {
+    const name = nameOf(raw);
+    if (!startsWith(name, below)) break;
     if (!removed.has(name.toString("utf8"))) return true;
   }
+  const folder = here.key.subarray(0, here.key.lastIndexOf(0x2f) + 1);
+  // Another file in the same folder: then it is one, and so is all above it.
+  const stands = (name: Buffer) => startsWith(name, folder) && standing(image, name).entries.length > 0;
+  if ([...before, ...after].some(stands)) return false;
   for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1)) {
     const folder = path.slice(0, slash);
-    const at = lowerBound(parsed, Buffer.from(folder));
-    if (at < count && !removed.has(folder) && compareName(parsed, at, Buffer.from(folder)) === 0) return true;
+    if (removed.has(folder)) continue;
+    if (standing(image, Buffer.from(folder)).entries.length > 0) return true;
   }
   return false;
 }
 
-interface Replacement {
-  /** Entries from `first` to before `next` give way to `entry`. */
-  readonly first: number;
-  readonly next: number;
-  readonly entry: Buffer | null;
+/** The names next to a path that isn't there, in the run and among the changes, which may name some that are gone. */
+function neighbours({ run, changes }: IndexImage, { key, at, over }: Change) {
+  const index = lowerChange(changes, key);
+  const next = changes[index]?.key.equals(key) ? index + 1 : index;
+  const named = (n: number) => (n >= 0 && n < runLength(run) ? [nameOf(rawAt(run, n))] : []);
+  const changed = (n: number) => changes.slice(Math.max(n, 0), n + 1).map((change) => change.key);
+  return {
+    before: [...named(at - 1), ...changed(index - 1)],
+    after: [...named(at + over), ...changed(next)],
+  };
 }
 
-/** What an edit does here: a replacement, "same" when there is nothing to do, "left" when it isn't ours to change. */
+/** What an edit does here: a change, "same" when there is nothing to do, "left" when it isn't ours to change. */
 function plan(
-  parsed: ParsedIndex,
+  image: IndexImage,
   { path, expected, blob, stat, executable = false }: IndexEdit,
   removed: ReadonlySet<string>,
-): Replacement | "same" | "left" {
-  const key = Buffer.from(path);
-  const first = lowerBound(parsed, key);
-  const count = parsed.starts.length - 1;
-  const here = first < count && compareName(parsed, first, key) === 0 ? entryAt(parsed, first) : null;
-  if (here === null || (here.intentToAdd && expected === null)) {
-    const next = here === null ? first : first + 1;
+): { readonly was: number; readonly change: Change } | "same" | "left" {
+  const here = standing(image, Buffer.from(path));
+  const [bytes] = here.entries;
+  const entry = bytes === undefined ? null : entryAt({ bytes, start: 0 });
+  const become = (...entries: Buffer[]) => ({
+    was: here.entries.length,
+    change: { ...here, entries },
+  });
+  if (bytes === undefined || entry === null || (entry.intentToAdd && expected === null)) {
     if (blob === null) return "same";
-    if (expected !== null || isBlocked(parsed, path, removed)) return "left";
-    return { first, next, entry: newEntry(key, blob, executable ? EXECUTABLE : REGULAR, stat) };
+    if (expected !== null || isBlocked(image, path, here, removed)) return "left";
+    return become(newEntry(here.key, blob, executable ? EXECUTABLE : REGULAR, stat));
   }
-  if (here.stage > 0 || !isRegular(here.mode) || here.intentToAdd) return "left";
-  if (here.id !== expected && here.id !== blob) return "left";
-  if (blob === null) return { first, next: first + 1, entry: null };
-  const entry = parsed.bytes.subarray(startOf(parsed, first), startOf(parsed, first + 1));
-  return { first, next: first + 1, entry: changedEntry(entry, blob, stat) };
-}
-
-interface Planned extends Replacement {
-  readonly key: Buffer;
+  if (entry.stage > 0 || !isRegular(entry.mode) || entry.intentToAdd) return "left";
+  if (entry.id !== expected && entry.id !== blob) return "left";
+  return blob === null ? become() : become(changedEntry(bytes, blob, stat));
 }
 
 /** The tip holds the same as the index will: what the proof of a folder's tree needs of each edit. */
-function isLevel({ blob, executable = false }: IndexEdit, what: Replacement | "same"): boolean {
-  if (what === "same" || what.entry === null || blob === null) return true;
-  return what.entry.readUInt32BE(24) === (executable ? EXECUTABLE : REGULAR);
+function isLevel({ blob, executable = false }: IndexEdit, { entries: [entry] }: Change): boolean {
+  if (entry === undefined || blob === null) return true;
+  return entryAt({ bytes: entry, start: 0 }).mode === (executable ? EXECUTABLE : REGULAR);
 }
 
 /**
- * An index with these changes; the one given stays as it is.
+ * The image with these changes; the one given stays as it is, and is given back when nothing changes.
  * @param moved empty when the edits follow no chain
- * @cost one copy and one SHA-1 of the file
+ * @cost two binary searches an edit, and one step for each change since the shared index
  */
-export function editIndex(
-  parsed: ParsedIndex,
+export function editImage(
+  image: IndexImage,
   edits: readonly IndexEdit[],
   moved: MovedFolders,
-): { readonly parsed: ParsedIndex; readonly left: readonly RepoPath[] } {
+): { readonly image: IndexImage; readonly left: readonly RepoPath[] } {
   const left: RepoPath[] = [];
   const edited: EditedEntry[] = [];
-  const replacements: Planned[] = [];
+  const changes: Change[] = [];
   const removed = new Set<string>();
   // Removals first: a file may take the place of a folder whose last file goes in the same edit.
   for (const edit of [
     ...edits.filter((one) => one.blob === null),
     ...edits.filter((one) => one.blob !== null),
   ]) {
-    const what = plan(parsed, edit, removed);
-    const key = Buffer.from(edit.path);
-    const path = key.toString("latin1");
+    const what = plan(image, edit, removed);
+    const path = Buffer.from(edit.path).toString("latin1");
     if (what !== "left" && edit.blob === null) removed.add(edit.path);
     if (what === "left" || what === "same") {
       const level = what === "same" && edit.expected === null;
@@ -117,51 +128,29 @@ export function editIndex(
       if (what === "left") left.push(edit.path);
       continue;
     }
-    const grown = (what.entry === null ? 0 : 1) - (what.next - what.first);
-    edited.push({ path, grown, changed: true, level: isLevel(edit, what) });
-    replacements.push({ ...what, key });
+    const { was, change } = what;
+    const grown = change.entries.length - was;
+    edited.push({ path, grown, changed: true, level: isLevel(edit, change) });
+    changes.push(change);
   }
-  if (replacements.length === 0) return { parsed, left };
-  replacements.sort((a, b) => Buffer.compare(a.key, b.key));
-  const tree = parsed.tree === null ? null : followTip(parsed.tree, edited, moved);
-  return { parsed: spliced(parsed, replacements, tree), left };
+  if (changes.length === 0) return { image, left };
+  changes.sort((a, b) => a.key.compare(b.key));
+  const tree = image.tree === null ? null : followTip(image.tree, edited, moved);
+  return { image: { ...image, changes: merged(image.changes, changes), tree }, left };
 }
 
-/** Copy and hash once; where entries start is carried over instead of found again. */
-function spliced(parsed: ParsedIndex, replacements: readonly Planned[], tree: CacheTree | null): ParsedIndex {
-  const { bytes, version, starts, resolveUndo } = parsed;
-  const grown = replacements.reduce(
-    (sum, { first, next, entry }) => sum + (entry === null ? 0 : 1) - (next - first),
-    0,
-  );
-  const moved = new Uint32Array(starts.length + grown);
-  const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
-  header.writeUInt32BE(moved.length - 1, 8);
-  const parts: Uint8Array[] = [header];
-  let from = 0;
-  let to = 0;
-  let at = HEADER_BYTES;
-  const keepUntil = (first: number) => {
-    const start = startOf(parsed, from);
-    const end = startOf(parsed, first);
-    parts.push(bytes.subarray(start, end));
-    const by = at - start;
-    if (by === 0) moved.set(starts.subarray(from, first), to);
-    else for (let index = from; index < first; index++) moved[to + index - from] = (starts[index] ?? 0) + by;
-    to += first - from;
-    at += end - start;
-  };
-  for (const { first, next, entry } of replacements) {
-    keepUntil(first);
-    from = next;
-    if (entry === null) continue;
-    parts.push(entry);
-    moved[to++] = at;
-    at += entry.length;
+/** Both by key; the newer one counts. A path that the run doesn't have and that is gone again needs no change. */
+function merged(older: readonly Change[], newer: readonly Change[]): Change[] {
+  const all: Change[] = [];
+  let at = 0;
+  for (const change of newer) {
+    for (let old = older[at]; old !== undefined; old = older[++at]) {
+      const order = old.key.compare(change.key);
+      if (order > 0) break;
+      if (order < 0) all.push(old);
+    }
+    if (change.over > 0 || change.entries.length > 0) all.push(change);
   }
-  keepUntil(starts.length - 1);
-  moved[to] = at;
-  if (tree !== null) parts.push(extensionBytes("TREE", tree.bytes));
-  if (resolveUndo !== null) parts.push(extensionBytes("REUC", resolveUndo));
-  return { bytes: withChecksum(parts), version, starts: moved, tree, resolveUndo };
+  for (; at < older.length; at++) all.push(older[at] as Change);
+  return all;
 }

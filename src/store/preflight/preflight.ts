@@ -18,6 +18,7 @@ import { NotesError } from "../../domain/errors.ts";
 import { errnoOf, orAbsent } from "../../lib/durable-file.ts";
 import { readGitConfig } from "../../lib/git-config.ts";
 import { readIndex } from "../git-index/git-index.ts";
+import { readShared } from "../git-index/shared-index.ts";
 import { asStorageError } from "../storage-error.ts";
 import { type AttributeCheck, attributeRefusals } from "./attribute-check.ts";
 
@@ -150,7 +151,9 @@ function index({ gitdir }: PreflightWish, config: Config): Refusal[] {
   const found: Refusal[] = [];
   if (Number(last(config, "index.version") ?? 2) > 3)
     found.push(refusal("index", "index.version is 4. Set it to 2 with git config index.version 2."));
-  if (isTrue(last(config, "core.splitindex")))
+  // Set by us: then a split index is most likely ours, and a person's is read as well.
+  const maySplit = last(config, "notesd.splitindex") === "true";
+  if (isTrue(last(config, "core.splitindex")) && !maySplit)
     found.push(
       refusal(
         "index",
@@ -165,7 +168,7 @@ function index({ gitdir }: PreflightWish, config: Config): Refusal[] {
       ),
     );
   try {
-    readIndex(gitdir);
+    readIndex(gitdir, maySplit ? (name) => readShared(gitdir, name) : undefined);
   } catch (error) {
     if (!(error instanceof NotesError)) throw error;
     found.push(refusal("index", error.message));

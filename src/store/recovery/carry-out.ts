@@ -8,7 +8,6 @@ import { fsyncFolder } from "../../lib/durable-file.ts";
 import type { IntentFile, OpenIntent } from "../commit/intents.ts";
 import { lstatNow } from "../files/file-signature.ts";
 import type { IndexEdit } from "../git-index/git-index.ts";
-import { readIndex } from "../git-index/git-index.ts";
 import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
 import { readHead, readRef } from "../refs/refs.ts";
 import { withStorageErrors } from "../storage-error.ts";
@@ -78,7 +77,7 @@ function levelIndex(
     if (placed) continue;
     for (const file of intent.files) owed.set(file.path, [...(owed.get(file.path) ?? []), file]);
   }
-  const { index } = readIndex(parts.gitdir);
+  const { index } = parts.index.read();
   const edits: IndexEdit[] = [];
   for (const [path, files] of owed) {
     const after = files.at(-1)?.after ?? null;

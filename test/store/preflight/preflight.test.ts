@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type PreflightWish, preflight } from "../../../src/store/preflight/preflight.ts";
@@ -50,6 +50,18 @@ test.each([
   const found = await preflight(wishOf(repo));
   expect(found.map((one) => one.kind)).toContain(kind);
   for (const { message } of found) expect(message).toMatch(/(?:git|[Rr]un|Set|Fetch|Move|notesd init).+\.$/s);
+});
+
+test("with notesd.splitIndex, which init sets, a split index is served", async () => {
+  const repo = committed();
+  repo.git("config", "core.splitIndex", "true");
+  repo.git("config", "notesd.splitIndex", "true");
+  repo.git("update-index", "--split-index");
+  expect(await kinds(wishOf(repo))).toEqual([]);
+  for (const name of readdirSync(repo.gitdir))
+    if (name.startsWith("sharedindex.")) rmSync(join(repo.gitdir, name));
+  const [found] = await preflight(wishOf(repo));
+  expect(found).toMatchObject({ kind: "index", message: expect.stringMatching(/is missing.*read-tree/) });
 });
 
 test("sha256, alternates and a shallow clone are refused", async () => {
