@@ -1,6 +1,6 @@
 /**
- * Several packs into one, entry by entry as they are: compressed bytes are copied, only the distances of deltas
- * to their bases are written anew. An object that several packs hold is kept once, where it comes first; so a kept
+ * Several packs into one, entry by entry: compressed bytes are copied, distances of deltas to their bases are written
+ * anew, and what our writer had no time to deflate is deflated. An object that several packs hold is kept once, where it comes first; so a kept
  * delta's base is always kept before it, and no cycle can arise. Synchronous: it runs in a thread of its own.
  * Who may be merged is `choose-packs.ts`, what becomes of the old ones `replace-packs.ts`.
  * @see gitformat-pack(5)
@@ -8,7 +8,7 @@
 import { readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import type { ObjectType } from "./object-id.ts";
-import { distanceBytes, OFS_DELTA, wholeEntry } from "./pack-bytes.ts";
+import { deflateStored, distanceBytes, OFS_DELTA, wholeEntry } from "./pack-bytes.ts";
 import { packFile } from "./pack-names.ts";
 import { deltaBases, openPack, readDistance } from "./pack-reader.ts";
 import { type ReadIdx, readIdx, unionOf } from "./read-idx.ts";
@@ -75,7 +75,8 @@ function copyPack(copying: Copying): void {
     if (type !== OFS_DELTA) {
       // A base named by id lies in the same pack, so in the new one too. How deep it is nobody knows.
       depth[object] = type === REF_DELTA ? MAX_DEPTH / 2 : 0;
-      sink.add(object, [entry], idx.crc(place));
+      if (type === REF_DELTA) sink.add(object, [entry], idx.crc(place));
+      else copyWhole(sink, object, entry, idx.crc(place));
       continue;
     }
     const delta = deltaOf(entry);
@@ -83,6 +84,21 @@ function copyPack(copying: Copying): void {
     if (base < 0) throw damaged(`the delta at ${from} has no base`);
     copyDelta(copying, { ...delta, place, object, base: numbers[order[base] ?? 0] ?? 0 });
   }
+}
+
+/** Our writer stores what is small undeflated. */
+function copyWhole(sink: EntrySink, object: number, entry: Buffer, crc: number): void {
+  const at = headBytes(entry);
+  const stream = entry.subarray(at);
+  const smaller = deflateStored(stream);
+  if (smaller === stream) sink.add(object, [entry], crc);
+  else sink.add(object, [entry.subarray(0, at), smaller]);
+}
+
+function headBytes(entry: Buffer): number {
+  let at = 0;
+  while ((entry[at] ?? 0) & 0x80) at++;
+  return at + 1;
 }
 
 interface Delta {
@@ -93,9 +109,8 @@ interface Delta {
 }
 
 function deltaOf(entry: Buffer): Delta {
-  let at = 0;
-  while ((entry[at] ?? 0) & 0x80) at++;
-  const head = entry.subarray(0, ++at);
+  let at = headBytes(entry);
+  const head = entry.subarray(0, at);
   const distance = readDistance(() => entry[at++] ?? 0);
   return { head, distance, body: entry.subarray(at) };
 }

@@ -148,16 +148,29 @@ function stored(content: Uint8Array): Buffer {
 /** Up to here deflating would save less than a disk block. */
 const SMALL_BYTES = 2048;
 
-/** Small windows for what isn't large: setting up the default one costs more than the work. */
 function compress(content: Uint8Array, isDelta: boolean): Buffer {
   if (content.length <= (isDelta ? MAX_STORED : SMALL_BYTES)) return stored(content);
+  return deflated(content, isDelta ? 0 : 1);
+}
+
+/** Small windows for what isn't large: setting up the default one costs more than the work. */
+function deflated(content: Uint8Array, level: number): Buffer {
   const windowBits = Math.max(9, Math.min(15, 32 - Math.clz32(content.length)));
-  return deflateSync(content, {
-    level: isDelta ? 0 : 1,
-    windowBits,
-    memLevel: Math.max(1, windowBits - 7),
-    chunkSize: content.length + 64,
-  });
+  const memLevel = Math.max(1, windowBits - 7);
+  return deflateSync(content, { level, windowBits, memLevel, chunkSize: content.length + 64 });
+}
+
+/**
+ * What `stored` wrote, deflated: for whoever has the time that a writer hasn't.
+ * @param stream a zlib stream
+ * @returns the stream itself when it is another kind, or would not become smaller
+ */
+export function deflateStored(stream: Buffer): Buffer {
+  if (stream.length < 11 || stream.readUIntBE(0, 3) !== 0x780101) return stream;
+  const length = stream.readUInt16LE(3);
+  if (stream.length !== length + 11) return stream;
+  const smaller = deflated(stream.subarray(7, length + 7), 6);
+  return smaller.length < stream.length ? smaller : stream;
 }
 
 /** An object whole, as an entry of a pack. */

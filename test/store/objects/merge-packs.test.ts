@@ -9,6 +9,7 @@ import { packBuilder } from "../../../src/store/objects/pack-bytes.ts";
 import { packFile } from "../../../src/store/objects/pack-names.ts";
 import { writePack } from "../../../src/store/objects/pack-writer.ts";
 import { replacePacks } from "../../../src/store/objects/replace-packs.ts";
+import { draft } from "../../support/drafts.ts";
 import { type GitRepo, gitRepo } from "../../support/git-repo.ts";
 import { expectSound, grow, packFiles, reachable } from "../../support/packs.ts";
 import { storeOnGit } from "../../support/store-on-git.ts";
@@ -114,6 +115,21 @@ test("chains that merging would join without end are cut, and every link still r
   for (let n = 0; n <= 8 * link; n++) expect(objects.read("blob", id(n)).equals(body(n))).toBe(true);
   objects.close();
   expectSound(repo);
+});
+
+test("small objects, which are written as they are, are deflated on the way, each once", async () => {
+  const on = await storeOnGit();
+  const text = "the same words over and over\n".repeat(40);
+  for (let n = 0; n < 6; n++) await on.store.commit([draft(`notes/${n}.md`, `${n}\n${text}`)]);
+  await on.store.close();
+  const { bytes } = mergeAll(on.repo);
+  expect(bytes).toBeLessThan(6 * text.length);
+  expectSound(on.repo);
+  expect(on.repo.git("show", "HEAD:notes/5.md")).toBe(`5\n${text}`.trimEnd());
+  await on.reopen();
+  await grow(on, 1);
+  await on.store.close();
+  expect(mergeAll(on.repo).bytes).toBeLessThan(bytes + 3_000);
 });
 
 test("a flipped bit is found, never copied, and nothing is left of the attempt", async () => {
