@@ -102,6 +102,9 @@ function withoutBlock(text: string, { bom, eol }: SplitText): SplitText {
  */
 function parseBlock(block: string): ReadonlyMap<string, Value> | null {
   const lines = block.replace(/\r\n/g, "\n");
+  // No line of a simple block begins with ---, is a comment, or has anything else that the library looks for.
+  const simple = readSimple(lines, plainValue);
+  if (simple !== null) return simple;
   if (LONG_BLANKS.test(lines)) throw new Unreadable("front matter with a long run of blanks", 2);
   let data: ReadonlyMap<string, Value> | null = new Map();
   const refuse = () => {
@@ -112,7 +115,7 @@ function parseBlock(block: string): ReadonlyMap<string, Value> | null {
       if (given.replace(/^\n/, "") !== lines.replace(/\n$/, "")) {
         throw new Unreadable("a line in the front matter begins with ---", 2);
       }
-      data = readSimple(lines, plainValue) ?? parseYaml(lines);
+      data = parseYaml(lines);
       return {};
     },
   };

@@ -6,10 +6,19 @@ const WRITTEN =
 /** As we write it, which is nearly every instant that is read. */
 const OURS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+/** Whether a text of that form names a moment that is. */
 function isReal(text: string): boolean {
-  const ms = Date.parse(text);
-  return !Number.isNaN(ms) && text >= "0100" && new Date(ms).toISOString() === text;
+  const two = (at: number) => text.charCodeAt(at) * 10 + text.charCodeAt(at + 1) - ZEROS;
+  const [year, month, day] = [two(0) * 100 + two(2), two(5), two(8)];
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days =
+    month === 2 ? (isLeap ? 29 : 28) : month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  const isDay = year >= 100 && month >= 1 && month <= 12 && day >= 1 && day <= days;
+  return isDay && two(11) <= 23 && two(14) <= 59 && two(17) <= 59;
 }
+
+/** What the character codes of two noughts count for. */
+const ZEROS = 48 * 11;
 
 /**
  * Read a date or a date with time; without an offset it is UTC.

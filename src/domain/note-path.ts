@@ -106,12 +106,10 @@ export function mayHoldNotes(folder: string, roots: readonly string[]): boolean 
   return isNotePath(`${folder}/x.md`, roots);
 }
 
-function isSeen(below: string): boolean {
-  const segments = below.split("/");
-  const name = segments.at(-1) ?? "";
-  if (name.startsWith("~$")) return false;
-  return segments.every((segment) => !segment.startsWith(".") && segment !== "node_modules");
-}
+/** A hidden folder or file, node_modules, or what an office program leaves beside an open file. */
+const UNSEEN = /(?:^|\/)(?:\.|node_modules(?:\/|$)|~\$[^/]*$)/;
+
+const isSeen = (below: string) => !UNSEEN.test(below);
 
 /** Notes that a day's folder takes before the next one (DD.2, DD.3, …) is begun. */
 const FOLDER_FULL_NOTES = 128;

@@ -29,7 +29,17 @@ import type {
 } from "./note-index.ts";
 import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
-import { blobsOf, emptyParts, foldAll, heldBy, moveHead, onlyNotes, type Parts, readWords } from "./parts.ts";
+import {
+  blobsOf,
+  emptyParts,
+  fillHead,
+  foldAll,
+  heldBy,
+  moveHead,
+  onlyNotes,
+  type Parts,
+  readWords,
+} from "./parts.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
 import { slices } from "./slices.ts";
@@ -116,11 +126,7 @@ export class MemoryIndex implements NoteIndex {
           newest.set(file.path, file);
         }
       }
-      if (to >= 0) {
-        const move = planMove(parts.graph, parts.state, -1, to, new Map());
-        await cache.load(entriesOf(move));
-        moveHead(parts, move, to, cache);
-      }
+      if (to >= 0) await fillHead(parts, to, cache);
       this.#parts = parts;
       this.#readWordsLater();
     });

@@ -4,6 +4,7 @@
  */
 import type { CommitEvents, NoteEvent } from "../domain/event.ts";
 import type { RepoPath } from "../domain/note.ts";
+import { slicer } from "../lib/slicer.ts";
 import { CommitGraph } from "./commit-graph.ts";
 import type { Entry } from "./entry.ts";
 import { type Folded, fold } from "./fold.ts";
@@ -80,6 +81,28 @@ export function foldAll(
 /** Whether the state holds an entry's text already, at its path. */
 export function heldBy({ state }: Parts, { path, blob }: FileBlob): boolean {
   return state.entryAt(path)?.blob === blob;
+}
+
+/**
+ * Put everything of a head into parts that nobody sees yet, giving the loop its turns; nobody is told.
+ * @param cache  read from where it doesn't hold an entry's text; it lets go of what was put in place
+ */
+export async function fillHead(parts: Parts, to: number, cache: ParsedCache): Promise<void> {
+  const { graph, log, state, unread } = parts;
+  const turn = slicer();
+  for (let path = 1; path < graph.texts.paths.size; path++) {
+    const number = graph.entryNumberAt(to, path);
+    if (number < 0) continue;
+    const entry = graph.entries.at(number);
+    if (cache.get(entry) === undefined) await cache.load([entry]);
+    state.set(entry.path, liveNote(graph, entry, cache.must(entry)));
+    unread.add(path);
+    cache.drop(entry);
+    const pause = turn();
+    if (pause) await pause;
+  }
+  log.reset(to);
+  parts.head = to;
 }
 
 /** Carry out a planned move and tell what changed. @param cache  holds every entry's text that the state doesn't */

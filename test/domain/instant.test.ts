@@ -33,3 +33,19 @@ test("what is no instant is null", () => {
     expect(parseInstant(text)).toBeNull();
   }
 });
+
+test("of our own form those are instants that a calendar has", () => {
+  const two = (n: number) => String(n).padStart(2, "0");
+  for (const year of [99, 100, 1900, 2000, 2023, 2024, 9999]) {
+    for (let month = 0; month <= 13; month++) {
+      for (const day of [0, 1, 28, 29, 30, 31, 32]) {
+        for (const time of ["00:00:00", "23:59:59", "24:00:00", "12:60:00", "12:00:60"]) {
+          const text = `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}T${time}.007Z`;
+          const ms = Date.parse(text);
+          const isReal = year >= 100 && !Number.isNaN(ms) && new Date(ms).toISOString() === text;
+          expect([text, parseInstant(text)]).toEqual([text, isReal ? text : null]);
+        }
+      }
+    }
+  }
+});

@@ -6,7 +6,7 @@ import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { RepoPath } from "../../domain/note.ts";
 import { errnoOf } from "../../lib/durable-file.ts";
-import { slicer } from "../slicer.ts";
+import { slicer } from "../../lib/slicer.ts";
 import { asStorageError } from "../storage-error.ts";
 import type { PathFilter } from "../trees/tree-diff.ts";
 import { behindLink } from "./disk-look.ts";

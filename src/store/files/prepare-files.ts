@@ -6,9 +6,9 @@
 import { type BigIntStats, lstatSync, unlinkSync, writeFileSync } from "node:fs";
 import type { RepoPath } from "../../domain/note.ts";
 import { orAbsent } from "../../lib/durable-file.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { Chain, ChangedPath } from "../commit/build-chain.ts";
 import type { IntentFile, Intents } from "../commit/intents.ts";
-import { slicer } from "../slicer.ts";
 import { asStorageError } from "../storage-error.ts";
 import { diskBlob, type Look } from "./disk-look.ts";
 import { signatureOf } from "./file-signature.ts";

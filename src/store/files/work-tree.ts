@@ -5,8 +5,8 @@
 import { join } from "node:path";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { byBytes } from "../../lib/byte-order.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { DiskFile, WorkTree } from "../note-store.ts";
-import { slicer } from "../slicer.ts";
 import { asStorageError } from "../storage-error.ts";
 import type { PathFilter } from "../trees/tree-diff.ts";
 import type { BaseTable } from "./base-table.ts";

@@ -3,8 +3,8 @@
  * merge by default simplification, for many paths in one walk.
  */
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { TreeChange } from "../note-store.ts";
-import { slicer } from "../slicer.ts";
 import { blobInTree, diffTrees, type PathFilter, type ReadTree } from "../trees/tree-diff.ts";
 import type { CommitHeader } from "./commit-header.ts";
 

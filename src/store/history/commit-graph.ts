@@ -3,7 +3,7 @@
  * the usual question touches the newest commits; no answer depends on a clock.
  */
 import type { CommitId } from "../../domain/note.ts";
-import { slicer } from "../slicer.ts";
+import { slicer } from "../../lib/slicer.ts";
 
 interface GraphCommit {
   readonly parents: readonly CommitId[];

@@ -5,8 +5,8 @@
  */
 import type { CommitEvents, CommitInfo, NoteEvent } from "../../domain/event.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { TreeChange, TreeFile } from "../note-store.ts";
-import { slicer } from "../slicer.ts";
 import { blobInTree, diffTrees, listTree, type PathFilter, treeReader } from "../trees/tree-diff.ts";
 import { lastChanges } from "./blame-merge.ts";
 import * as graph from "./commit-graph.ts";

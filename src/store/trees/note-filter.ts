@@ -7,8 +7,19 @@ import type { PathFilter } from "./tree-diff.ts";
  * @param roots relative folders, or `.` for the whole tree
  */
 export function noteFilter(roots: readonly string[]): PathFilter {
+  /** A history asks for the same few folders at every commit. */
+  const known = new Map<string, boolean>();
   return {
     file: (path) => isNotePath(path, roots),
-    folder: (folder) => mayHoldNotes(folder, roots),
+    folder(folder) {
+      const asked = known.get(folder);
+      if (asked !== undefined) return asked;
+      if (known.size >= FOLDERS_KNOWN) known.clear();
+      const holds = mayHoldNotes(folder, roots);
+      known.set(folder, holds);
+      return holds;
+    },
   };
 }
+
+const FOLDERS_KNOWN = 4096;
