@@ -7,6 +7,8 @@ import { NotesError } from "../../../src/domain/errors.ts";
 import { mergePacks } from "../../../src/store/objects/merge-packs.ts";
 import { blobId, commitId, type ObjectId } from "../../../src/store/objects/object-id.ts";
 import { type FinishedPack, packBuilder } from "../../../src/store/objects/pack-bytes.ts";
+import { unfinishedPackFile } from "../../../src/store/objects/pack-names.ts";
+import { writePack } from "../../../src/store/objects/pack-writer.ts";
 import { treeChain } from "../../../src/store/trees/trees.ts";
 import { at } from "../../support/drafts.ts";
 import { type GitRepo, gitRepo } from "../../support/git-repo.ts";
@@ -112,12 +114,18 @@ test("any history packs to what git index-pack accepts, with its very idx, and g
 });
 
 test("packs put together are one that git index-pack accepts, with its very idx", async () => {
-  const repo = gitRepo();
   await fc.assert(
     fc.asyncProperty(fc.array(commits, { minLength: 2, maxLength: 4 }), async (histories) => {
-      const packs = histories.map((groups) => packed(groups).pack);
-      const merged = await mergePacks(packs);
-      expect(merged && idxByGit(repo, merged.pack).equals(merged.idx)).toBe(true);
+      const repo = gitRepo();
+      const names: string[] = [];
+      for (const groups of histories) {
+        const { name, release } = await writePack(repo.gitdir, packed(groups).pack);
+        release();
+        names.push(name);
+      }
+      const merged = mergePacks(repo.gitdir, names);
+      const read = (ending: string) => readFileSync(unfinishedPackFile(repo.gitdir, merged.name, ending));
+      expect(idxByGit(repo, read("pack")).equals(read("idx"))).toBe(true);
     }),
     { numRuns: 15 },
   );
