@@ -84,15 +84,30 @@ export function compareName({ bytes, start }: RawEntry, key: Buffer): number {
   return bytes.compare(key, 0, key.length, from, from + nameLength(bytes, start));
 }
 
-/** The run's first entry that is not before the key. */
-export function lowerBound(run: EntryRun, key: Buffer): number {
-  let low = 0;
-  for (let high = runLength(run); low < high; ) {
+/**
+ * The run's first entry that is not before the key.
+ * @param from no entry before it is wanted; one that lies near is found in few steps
+ */
+export function lowerBound(run: EntryRun, key: Buffer, from = 0): number {
+  let low = from;
+  let high = from === 0 ? runLength(run) : Math.min(from + 1, runLength(run));
+  for (let step = 1; high < runLength(run) && compareName(rawAt(run, high), key) < 0; step *= 2) {
+    low = high + 1;
+    high = Math.min(high + step, runLength(run));
+  }
+  while (low < high) {
     const middle = (low + high) >>> 1;
-    if (compareName({ bytes: run.bytes, start: startOf(run, middle) }, key) < 0) low = middle + 1;
+    if (compareName(rawAt(run, middle), key) < 0) low = middle + 1;
     else high = middle;
   }
   return low;
+}
+
+/** How many entries from here on have this name. */
+export function namedSo(run: EntryRun, index: number, key: Buffer): number {
+  let end = index;
+  while (end < runLength(run) && compareName(rawAt(run, end), key) === 0) end++;
+  return end - index;
 }
 
 /** The first change that is not before the key. */
@@ -112,11 +127,7 @@ export function standing({ run, changes }: Pick<IndexImage, "run" | "changes">, 
   const change = changes[lowerChange(changes, key)];
   if (change?.key.equals(key)) return change;
   const at = lowerBound(run, key);
-  let over = 0;
-  while (at + over < runLength(run)) {
-    if (compareName({ bytes: run.bytes, start: startOf(run, at + over) }, key) !== 0) break;
-    over++;
-  }
+  const over = namedSo(run, at, key);
   return { key, at, over, entries: Array.from({ length: over }, (_, n) => entryBytes(run, at + n)) };
 }
 

@@ -19,10 +19,12 @@ import {
   entryBytes,
   type IndexImage,
   isExtended,
+  lowerBound,
+  namedSo,
   nameOf,
+  rawAt,
   runLength,
   stageOf,
-  standing,
 } from "./index-image.ts";
 
 const ID_BYTES = 20;
@@ -46,35 +48,57 @@ export function joinSplit(parsed: ParsedIndex, name: string, run: EntryRun): Ind
   const count = runLength(parsed);
   if (replaced.positions.length > count)
     throw refuse("is split, and has fewer entries than its link replaces");
-  const now = new Map<number, Buffer | null>(gone.positions.map((at) => [at, null]));
-  replaced.positions.forEach((at, n) => {
-    now.set(at, renamedEntry(entryBytes(parsed, n), nameAt(run, at)));
-  });
-  const added = new Map<string, Buffer[]>();
-  for (let n = replaced.positions.length; n < count; n++) {
-    const entry = entryBytes(parsed, n);
-    const key = nameOf({ bytes: entry, start: 0 }).toString("latin1");
-    added.set(key, [...(added.get(key) ?? []), entry]);
-  }
-  const keys = new Set([...[...now.keys()].map((at) => nameAt(run, at).toString("latin1")), ...added.keys()]);
-  const changes = [...keys].map((text): Change => {
-    const key = Buffer.from(text, "latin1");
-    const { at, over } = standing({ run, changes: [] }, key);
-    const kept = Array.from({ length: over }, (_, n) => {
-      const entry = now.get(at + n);
-      return entry === undefined ? entryBytes(run, at + n) : entry;
-    });
-    const entries = [...kept.filter((entry) => entry !== null), ...(added.get(text) ?? [])];
-    entries.sort((a, b) => stageOf({ bytes: a, start: 0 }) - stageOf({ bytes: b, start: 0 }));
-    return { key, at, over, entries };
-  });
-  changes.sort((a, b) => a.key.compare(b.key));
+  const old = [
+    ...gone.positions.map((at): Touched => ({ at, entry: null })),
+    ...replaced.positions.map((at, n): Touched => ({ at, entry: entryBytes(parsed, n) })),
+  ].sort((a, b) => a.at - b.at);
+  const added = Array.from({ length: count - replaced.positions.length }, (_, n) =>
+    entryBytes(parsed, replaced.positions.length + n),
+  ).sort((a, b) => nameIn(a).compare(nameIn(b)));
+  const changes = joined(run, old, added);
   const isPlain = changes.every(({ entries }) => !entries.some((bytes) => isExtended({ bytes, start: 0 })));
   const version = isPlain ? run.version : 3;
   return { version, run, shared: name, changes, tree, resolveUndo };
 }
 
-const nameAt = (run: EntryRun, index: number) => nameOf({ bytes: run.bytes, start: run.starts[index] ?? 0 });
+const nameAt = (run: EntryRun, index: number) => nameOf(rawAt(run, index));
+const nameIn = (entry: Buffer) => nameOf({ bytes: entry, start: 0 });
+
+/** An entry of the shared index that is replaced by one without a name, or gone. */
+interface Touched {
+  readonly at: number;
+  readonly entry: Buffer | null;
+}
+
+/** Both sorted; one change a path. */
+function joined(run: EntryRun, old: readonly Touched[], added: readonly Buffer[]): Change[] {
+  const changes: Change[] = [];
+  let [i, j, near] = [0, 0, 0];
+  for (let touched = old[0], next = added[0]; touched !== undefined || next !== undefined; ) {
+    const oldKey = touched === undefined ? null : nameAt(run, touched.at);
+    const newKey = next === undefined ? null : nameIn(next);
+    const isOld = newKey === null || (oldKey !== null && oldKey.compare(newKey) <= 0);
+    // One of the two is there.
+    const key = (isOld ? oldKey : newKey) as Buffer;
+    const at = lowerBound(run, key, near);
+    const over = namedSo(run, at, key);
+    const entries: Buffer[] = [];
+    for (let n = at; n < at + over; n++) {
+      if (touched?.at !== n) entries.push(entryBytes(run, n));
+      else {
+        if (touched.entry !== null) entries.push(renamedEntry(touched.entry, key));
+        touched = old[++i];
+      }
+    }
+    for (; next !== undefined && nameIn(next).equals(key); next = added[++j]) entries.push(next);
+    if (entries.length > 1) entries.sort((a, b) => stageIn(a) - stageIn(b));
+    changes.push({ key, at, over, entries });
+    near = at + over;
+  }
+  return changes;
+}
+
+const stageIn = (entry: Buffer) => stageOf({ bytes: entry, start: 0 });
 
 /**
  * The `index` file of an image that stands on a shared index.

@@ -10,6 +10,7 @@ import {
   type EntryRun,
   entryBytes,
   type IndexImage,
+  namedSo,
   nameOf,
   rawAt,
   runLength,
@@ -94,7 +95,8 @@ function differences(from: EntryRun, to: EntryRun): Change[] {
     const key = nextKey(from, a, to, b);
     const over = namedSo(from, a, key);
     const now = namedSo(to, b, key);
-    const entries = Array.from({ length: now }, (_, n) => entryBytes(to, b + n));
+    // Copies: what they would be cut from is as large as the index.
+    const entries = Array.from({ length: now }, (_, n) => Buffer.from(entryBytes(to, b + n)));
     if (over !== now || !entries.every((entry, n) => entryBytes(from, a + n).equals(entry)))
       changes.push({ key: Buffer.from(key), at: a, over, entries });
     a += over;
@@ -116,13 +118,6 @@ function commonBlock(from: EntryRun, a: number, to: EntryRun, b: number): number
     if (namedSo(from, endA, last) === 0 && namedSo(to, endB, last) === 0) return count;
   }
   return 0;
-}
-
-/** How many entries from here on have this name. */
-function namedSo(run: EntryRun, index: number, key: Buffer): number {
-  let end = index;
-  while (end < runLength(run) && compareName(rawAt(run, end), key) === 0) end++;
-  return end - index;
 }
 
 /** The smaller of the two names that come next. */
