@@ -41,10 +41,15 @@ export const besides = (file: string) =>
 
 /**
  * Replace a file durably without blocking the loop: on return the new bytes outlive a power cut.
+ * @param bytes all of them, or parts that are written one after the other, with turns of the loop in between
  * @throws Node errors; the target is then as it was and no temporary file is left
  * @cost one fdatasync and one fsync of the folder
  */
-export async function writeDurably(file: string, bytes: Uint8Array | string, options: WriteOptions = {}) {
+export async function writeDurably(
+  file: string,
+  bytes: Uint8Array | string | AsyncIterable<string>,
+  options: WriteOptions = {},
+) {
   const temporary = besides(file);
   await writeSynced(temporary, bytes, options);
   try {
@@ -63,14 +68,13 @@ export async function writeDurably(file: string, bytes: Uint8Array | string, opt
  */
 export async function writeSynced(
   file: string,
-  bytes: Uint8Array | string,
+  bytes: Uint8Array | string | AsyncIterable<string>,
   options: WriteOptions = {},
 ): Promise<void> {
-  const buffer = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
   const fd = openSync(file, options.over === true ? "w" : "wx", options.mode ?? 0o644);
   try {
-    if (buffer.length <= SMALL_BYTES) writeAllSync(fd, buffer);
-    else await writeAll(fd, buffer);
+    const whole = typeof bytes === "string" || bytes instanceof Uint8Array;
+    for await (const part of whole ? [bytes] : bytes) await writePart(fd, part);
     await fdatasyncLater(fd);
   } catch (error) {
     unlinkSync(file);
@@ -78,6 +82,12 @@ export async function writeSynced(
   } finally {
     closeSync(fd);
   }
+}
+
+async function writePart(fd: number, bytes: Uint8Array | string): Promise<void> {
+  const buffer = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+  if (buffer.length <= SMALL_BYTES) writeAllSync(fd, buffer);
+  else await writeAll(fd, buffer);
 }
 
 /** `write(2)` may take a part when the disk is nearly full. */

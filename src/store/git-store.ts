@@ -220,6 +220,8 @@ function openParts(
       notes,
       table,
       bringForward: openBringForward(() => parts, alone),
+      troubled: (error) =>
+        parts.troubled("the scanning thread failed", error, "files are scanned without it"),
     }),
     foreign,
     index: openIndexCache({

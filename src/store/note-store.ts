@@ -189,6 +189,15 @@ export interface WorkTree {
    * @cost one lstat a file, one read for each whose signature changed
    */
   scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]>;
+  /**
+   * Look at the whole disk as `scan` does, in a thread of its own where it is large, and tell of the files that may
+   * have changed since the last sweep that was read to its end: those of each folder in which anything did, and
+   * base paths that are gone. A file may be told twice. One sweep at a time.
+   *
+   * @param afresh tell of every file
+   * @cost one lstat a file; one read for each whose signature changed; here what is told
+   */
+  sweep(afresh: boolean): AsyncIterable<readonly DiskFile[]>;
   /** Note paths below a folder that exist on disk; for a hint that names a folder. */
   under(folder: string): Promise<RepoPath[]>;
   /** The bytes of a regular working file, or null when there is none. */

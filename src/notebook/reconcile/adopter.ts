@@ -6,6 +6,7 @@ import { blobIdOf, fileId } from "../../domain/identity.ts";
 import type { CommitId, NoteId, RepoPath } from "../../domain/note.ts";
 import { stemOf } from "../../lib/slash-path.ts";
 import type { Draft, Publication } from "../../store/note-store.ts";
+import { slicer } from "../../store/slicer.ts";
 import { type Adoptable, adoptionDraft, type Merged, mergeDraft, type Signature } from "./adoption.ts";
 import type { Standing } from "./looking.ts";
 import type { ReconcilerDeps } from "./reconciler.ts";
@@ -195,7 +196,10 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
     bringForward,
     async place(standings, staged) {
       const untouched: Standing[] = [];
+      const turn = slicer();
       for (const standing of standings) {
+        const pause = turn();
+        if (pause !== null) await pause;
         const { path, verdict, base, tip, disk } = standing;
         if (verdict === "accept") {
           store.workTree.accept(path, tip);
@@ -220,6 +224,7 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
       const byPath = new Map(standings.map((standing) => [standing.path, standing]));
       const adopts: Adoptable[][] = [];
       const merges: Merged[] = [];
+      const turn = slicer();
       let moved = false;
       let bytes = 0;
       for (const group of groups) {
@@ -229,6 +234,8 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
         }
         const plans: Plan[] = [];
         for (const { path } of group.edits) {
+          const pause = turn();
+          if (pause !== null) await pause;
           const standing = byPath.get(path);
           if (standing === undefined) continue;
           const made = await plan(standing, group, force);

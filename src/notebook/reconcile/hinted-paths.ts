@@ -1,6 +1,8 @@
 /** From hints to notes: which paths a hint of a file or a folder means, and whether it means anything. */
 import type { RepoPath } from "../../domain/note.ts";
+import { folderOf } from "../../lib/slash-path.ts";
 import type { WorkTree } from "../../store/note-store.ts";
+import { slicer } from "../../store/slicer.ts";
 import type { Settling } from "./settling.ts";
 
 /** So few files are asked for by a door that is about to serve them: the common answer must be cheap. */
@@ -16,18 +18,31 @@ export async function hintedPaths(
   settling: Settling,
 ): Promise<Set<RepoPath> | null> {
   const paths = new Set<RepoPath>();
-  const folders: string[] = [];
+  const folders = new Set<string>();
   for (const hint of hints.map((text) => text.replace(/\/+$/, ""))) {
     if (hint === "" || hint === ".") return null;
     // A path of the working tree, relative: what RepoPath means.
     if (hint.endsWith(".md")) paths.add(hint as RepoPath);
-    else folders.push(`${hint}/`);
+    else folders.add(hint);
   }
-  if (folders.length === 0) return paths;
-  for (const folder of folders) for (const path of await workTree.under(folder)) paths.add(path);
-  const inside = (path: string) => folders.some((folder) => path.startsWith(folder));
-  for (const path of workTree.basePaths()) if (inside(path)) paths.add(path);
-  for (const { path } of settling.all()) if (inside(path)) paths.add(path);
+  if (folders.size === 0) return paths;
+  const within = (path: string) => {
+    for (let folder = folderOf(path); folder !== ""; folder = folderOf(folder)) {
+      if (folders.has(folder)) return true;
+    }
+    return false;
+  };
+  for (const folder of folders) {
+    if (within(folder)) continue;
+    for (const path of await workTree.under(folder)) paths.add(path);
+  }
+  const turn = slicer();
+  for (const path of workTree.basePaths()) {
+    if (within(path)) paths.add(path);
+    const pause = turn();
+    if (pause !== null) await pause;
+  }
+  for (const { path } of settling.all()) if (within(path)) paths.add(path);
   return paths;
 }
 

@@ -5,10 +5,11 @@
  */
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import type { DiskFile, NoteStore } from "../../store/note-store.ts";
+import { slicer } from "../../store/slicer.ts";
 import { isConflictedCopy, isLitter } from "./litter.ts";
 import type { Settling } from "./settling.ts";
 import { judge, type Verdict } from "./three-trees.ts";
-import type { Uneven } from "./uneven.ts";
+import type { Uneven, UnevenLook } from "./uneven.ts";
 
 /** One path that isn't level. */
 export interface Standing {
@@ -48,20 +49,10 @@ export function createLooking(options: {
   const { store, settling, uneven, now } = options;
   const reports = new Map<RepoPath, string>();
   let away = false;
-
-  /** The files, and for everything also what the scan can't name: new notes of the branch, vanished edits. */
-  async function filesOf(
-    paths: Iterable<RepoPath> | null,
-    differ: ReadonlySet<RepoPath>,
-  ): Promise<DiskFile[]> {
-    if (paths !== null) return store.workTree.scan(paths);
-    const files = await store.workTree.scan();
-    const seen = new Set(files.map((file) => file.path));
-    const known = [...differ, ...[...settling.all()].map((edit) => edit.path)];
-    const unseen = known.filter((path) => !seen.has(path));
-    for (const path of reports.keys()) if (!seen.has(path)) reports.delete(path);
-    return unseen.length === 0 ? files : files.concat(await store.workTree.scan(new Set(unseen)));
-  }
+  /** How often the files were found to be somebody else's. */
+  let absences = 0;
+  /** Rewinds that a look at every file, whether it changed or not, has followed; null: none has yet. */
+  let seenRewinds: number | null = null;
 
   /** A file that is never committed by us, and why; null: an ordinary one. */
   function unfit(file: DiskFile, isNew: boolean): string | null {
@@ -79,6 +70,43 @@ export function createLooking(options: {
     else settling.saw(path, disk, tip, savedMs);
   }
 
+  /** Judge one file. @returns null when it is level, or nobody's to commit */
+  function judged(file: DiskFile, { tip, paths }: UnevenLook, trustTimes: boolean): Standing | null {
+    const { path } = file;
+    const base = store.workTree.base(path);
+    const uneven = paths.get(path);
+    const held = tip === null ? null : uneven === undefined ? base : uneven;
+    const isNew = held === null && base === null;
+    const report = unfit(file, isNew);
+    if (report === null) reports.delete(path);
+    else reports.set(path, report);
+    const disk = file.kind === "file" ? file.blob : null;
+    const verdict = judge(base, held, disk);
+    if (report !== null || (isNew && isLitter(path)) || verdict.kind === "level") {
+      settling.forget(path);
+      return null;
+    }
+    const standing: Standing = { path, verdict: verdict.kind, base, tip: held, disk };
+    const nowMs = now();
+    keepBooks(standing, trustTimes && file.kind === "file" ? Math.min(nowMs, file.mtimeMs) : nowMs);
+    return standing;
+  }
+
+  /** Every file that may have changed, and what a sweep doesn't tell of: what waits, and what lags. */
+  async function* sweep(differ: UnevenLook, afresh: boolean): AsyncGenerator<readonly DiskFile[]> {
+    const told = new Set<RepoPath>();
+    for await (const files of store.workTree.sweep(afresh)) {
+      for (const { path } of files) told.add(path);
+      yield files;
+    }
+    const waiting = [...differ.paths.keys(), ...[...settling.all()].map((edit) => edit.path)];
+    const others = [...waiting, ...reports.keys()].filter((path) => !told.has(path));
+    const files = others.length === 0 ? [] : await store.workTree.scan(new Set(others));
+    yield files;
+    const seen = new Set(files.map(({ path }) => path));
+    for (const path of reports.keys()) if (!seen.has(path) && !told.has(path)) reports.delete(path);
+  }
+
   return {
     reports,
     get away() {
@@ -88,34 +116,32 @@ export function createLooking(options: {
       const { state } = await store.state();
       if (state !== "ok" && state !== "unborn" && state !== "locked") {
         away = true;
+        absences++;
         settling.clear();
         return null;
       }
-      const { tip, paths: differ } = await uneven.look();
+      const before = absences;
+      const differ = await uneven.look();
+      const { rewinds } = uneven;
       const everything = paths === null || away;
+      // Files that nobody touched are edits by now, where the branch moved under them or they were forgotten.
+      const afresh = away || seenRewinds !== rewinds;
+      const found = everything ? sweep(differ, afresh) : [await store.workTree.scan(paths)];
       const standings: Standing[] = [];
-      const nowMs = now();
-      for (const file of await filesOf(everything ? null : paths, differ)) {
-        const { path } = file;
-        const base = store.workTree.base(path);
-        const held = tip === null ? null : differ.has(path) ? await store.blobAt(tip, path) : base;
-        const report = unfit(file, held === null && base === null);
-        if (report === null) reports.delete(path);
-        else reports.set(path, report);
-        const disk = file.kind === "file" ? file.blob : null;
-        const verdict = judge(base, held, disk);
-        const litter = held === null && base === null && isLitter(path);
-        if (report !== null || litter || verdict.kind === "level") {
-          settling.forget(path);
-          continue;
+      const turn = slicer();
+      for await (const files of found) {
+        for (const file of files) {
+          const standing = judged(file, differ, trustTimes);
+          if (standing !== null) standings.push(standing);
+          const pause = turn();
+          if (pause !== null) await pause;
         }
-        const standing: Standing = { path, verdict: verdict.kind, base, tip: held, disk };
-        const savedMs = trustTimes && file.kind === "file" ? Math.min(nowMs, file.mtimeMs) : nowMs;
-        keepBooks(standing, savedMs);
-        standings.push(standing);
       }
-      if (everything) away = false;
-      return { tip, standings };
+      if (everything && absences === before) {
+        away = false;
+        seenRewinds = rewinds;
+      }
+      return { tip: differ.tip, standings };
     },
   };
 }

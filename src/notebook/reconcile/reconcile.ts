@@ -9,13 +9,15 @@ import type { CommitId, RepoPath } from "../../domain/note.ts";
 import { inTurn } from "../../lib/in-turn.ts";
 import { createAdopter } from "./adopter.ts";
 import { hintedPaths, untouched } from "./hinted-paths.ts";
-import { createLooking } from "./looking.ts";
+import { createLooking, type Standing } from "./looking.ts";
 import type { Reconciler, ReconcilerDeps, ScanReason } from "./reconciler.ts";
 import { createSettling, type Group, type Hold } from "./settling.ts";
-import { createUneven } from "./uneven.ts";
+import { createUneven, type UnevenLook } from "./uneven.ts";
 
 /** Files in one adopting commit. */
 const MAX_FILES = 2000;
+/** So many files put level at once are written down at once, and not with the next commit. */
+const MANY_LEVELLED = 1000;
 /** Jobs in a row that commit nothing because a file keeps changing under our hands. */
 const MAX_TRIES = 5;
 /** Work in the background that failed is tried again after this, doubled each time up to the second. */
@@ -55,7 +57,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   let retryMs: number = RETRY_MS[0];
   let lastScan = { endMs: 0, costMs: 0 };
   let waitingScan: Promise<void> | null = null;
-  const none: ReadonlySet<RepoPath> = new Set();
+  const none: UnevenLook["paths"] = new Map();
   let known = { tip: deps.levelAt, uneven: none, rewinds: 0 };
 
   function track<T>(work: Promise<T>): Promise<T> {
@@ -157,9 +159,16 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const lagging = look?.standings.filter(({ path, verdict }) => lags(verdict) && !settling.get(path)) ?? [];
     if (lagging.length === 0) return;
     await deps.enqueue(async () => {
-      const again = await looking.at(lagging.map((standing) => standing.path));
-      if (again !== null) await adopter.place(again.standings, await refreshHolds());
+      const staged = await refreshHolds();
+      // Where the tip is still that one, a file that held it when it was looked at is level whatever it holds by now.
+      const sameTip = look?.tip === (await store.tip());
+      await adopter.place(sameTip ? lagging.filter(isAccepted) : [], staged);
+      const others = lagging.filter((standing) => !sameTip || !isAccepted(standing));
+      if (others.length === 0) return;
+      const again = await looking.at(others.map((standing) => standing.path));
+      if (again !== null) await adopter.place(again.standings, staged);
     });
+    if (lagging.length > MANY_LEVELLED) await store.workTree.flush();
   }
 
   const drainHints = inTurn(async () => {
@@ -199,9 +208,10 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     // Alone: in the middle of a publication of ours the tip is ahead of base for a moment.
     const { tip, paths } = await deps.enqueue(() => uneven.look(ours));
     known = { tip, uneven: paths, rewinds: uneven.rewinds };
-    const moved = known.rewinds !== before.rewinds || [...paths].some((path) => !before.uneven.has(path));
+    const moved =
+      known.rewinds !== before.rewinds || [...paths.keys()].some((path) => !before.uneven.has(path));
     if (looking.away || moved) return scanAll("head");
-    await level(paths);
+    await level(paths.keys());
     if (settling.size > 0) await refreshHolds();
     if (tip === before.tip) scanForIndex();
   }
@@ -262,7 +272,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     async lagging() {
       if ((await store.state()).state !== "ok") return [];
       const { paths } = await uneven.look();
-      const found = paths.size === 0 ? [] : await store.workTree.scan(paths);
+      const found = paths.size === 0 ? [] : await store.workTree.scan(paths.keys());
       return found.flatMap((file) => {
         const blob = file.kind === "file" ? file.blob : file.kind === "absent" ? null : undefined;
         return blob === store.workTree.base(file.path) ? [file.path] : [];
@@ -280,6 +290,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   };
 }
 
+const isAccepted = ({ verdict }: Standing) => verdict === "accept";
 const lags = (verdict: string) => verdict === "accept" || verdict === "bring-forward";
 const pathsOf = (groups: readonly Group[]) => groups.flatMap((group) => group.edits.map((edit) => edit.path));
 

@@ -3,9 +3,16 @@
  * from the move of the tip alone, so that the cost follows the change and not the number of notes.
  */
 import { NotesError } from "../../domain/errors.ts";
-import type { CommitId, RepoPath } from "../../domain/note.ts";
+import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { inTurn } from "../../lib/in-turn.ts";
 import type { NoteStore, Publication, TreeChange } from "../../store/note-store.ts";
+import { slicer } from "../../store/slicer.ts";
+
+export interface UnevenLook {
+  readonly tip: CommitId | null;
+  /** Where base is not what the tip holds, and what that is; null: nothing. */
+  readonly paths: ReadonlyMap<RepoPath, BlobId | null>;
+}
 
 export interface Uneven {
   /**
@@ -18,7 +25,7 @@ export interface Uneven {
    * @param ours  the daemon moved the branch there itself (accepted rewritten history): files follow
    * @cost one tree difference since the last call; the first call lists the tip
    */
-  look(ours?: boolean): Promise<{ readonly tip: CommitId | null; readonly paths: ReadonlySet<RepoPath> }>;
+  look(ours?: boolean): Promise<UnevenLook>;
   /** A chain of ours moved the branch; so one that is taken back right after is seen to have been there. */
   published(publication: Publication): void;
   /** How often base was made to follow a branch that a person rewound. */
@@ -31,21 +38,31 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
   let last = levelAt;
   let listed = false;
   let rewinds = 0;
-  const uneven = new Set<RepoPath>();
+  const uneven = new Map<RepoPath, BlobId | null>();
 
   /** Everything that differs, by listing the tip against base. */
   async function list(tip: CommitId): Promise<void> {
     const files = await store.list(tip);
-    const held = new Set(files.map((file) => file.path));
-    for (const { path, blob } of files) if (workTree.base(path) !== blob) uneven.add(path);
-    for (const path of workTree.basePaths()) if (!held.has(path)) uneven.add(path);
+    const turn = slicer();
+    const held = new Set<RepoPath>();
+    for (const { path, blob } of files) {
+      held.add(path);
+      if (workTree.base(path) !== blob) uneven.set(path, blob);
+      const pause = turn();
+      if (pause !== null) await pause;
+    }
+    for (const path of workTree.basePaths()) {
+      if (!held.has(path)) uneven.set(path, null);
+      const pause = turn();
+      if (pause !== null) await pause;
+    }
   }
 
   function follow(changes: readonly TreeChange[], rewound: boolean): void {
     if (rewound) rewinds++;
     for (const { path, before, after } of changes) {
       if (rewound && workTree.base(path) === before) workTree.accept(path, after);
-      uneven.add(path);
+      uneven.set(path, after);
     }
   }
 
@@ -63,16 +80,19 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
     }
   }
 
-  async function look(ours: boolean) {
+  async function look(ours: boolean): Promise<UnevenLook> {
     const tip = await store.tip();
-    if (tip === null) return { tip, paths: new Set<RepoPath>() };
+    if (tip === null) return { tip, paths: new Map() };
     if (!(await followed(tip, ours)) || !listed) await list(tip);
     listed = true;
     last = tip;
-    for (const path of uneven) {
-      if (workTree.base(path) === (await store.blobAt(tip, path))) uneven.delete(path);
+    const turn = slicer();
+    for (const [path, blob] of uneven) {
+      if (workTree.base(path) === blob) uneven.delete(path);
+      const pause = turn();
+      if (pause !== null) await pause;
     }
-    return { tip, paths: new Set(uneven) };
+    return { tip, paths: new Map(uneven) };
   }
 
   return {
@@ -80,7 +100,9 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
       if (last !== base || tip === null) return;
       for (const outcome of outcomes) {
         if (outcome.kind !== "committed") continue;
-        for (const { path } of outcome.events.events) uneven.add(path);
+        for (const event of outcome.events.events) {
+          uneven.set(event.path, event.kind === "written" ? event.after : null);
+        }
       }
       last = tip;
     },

@@ -23,17 +23,26 @@ export interface BaseTable {
   paths(): Iterable<RepoPath>;
   setBase(path: RepoPath, blob: BlobId | null): void;
   setKnown(path: RepoPath, known: Known | null): void;
+  /** How many files it knows. */
+  readonly size: number;
   /** Hand the changes so far to the journal: they survive a kill. @throws NotesError STORAGE */
   write(): void;
   /** Make the journal outlive a power cut. @throws NotesError STORAGE */
   sync(): Promise<void>;
-  /** Write the whole table anew and begin an empty journal. @throws NotesError STORAGE */
+  /**
+   * Write the whole table anew, in slices, and begin an empty journal. Changes that only the snapshot will hold are
+   * not in the journal meanwhile: a kill leaves them out.
+   * @throws NotesError STORAGE
+   */
   flush(): Promise<void>;
 }
 
-/** A journal over this is folded into the snapshot at the next sync. */
+const NOTHING: Row = { base: null, known: null };
+/** A journal over this and over the snapshot's own size is folded into the snapshot at the next sync. */
 const MAX_JOURNAL_BYTES = 8 << 20;
-const LINE = /^([0-9a-f]{8}) (([0-9a-f]{40}|-) ([0-9a-f]{40}|-) (\S+) (".*"))$/;
+/** Lines written at once: a few milliseconds of work. */
+const SLICE_LINES = 1000;
+const LINE = /^(([0-9a-f]{40}|-) ([0-9a-f]{40}|-) (\S+) (".*"))$/;
 
 function lineOf(path: RepoPath, { base, known }: Row): string {
   const text = `${base ?? "-"} ${known?.blob ?? "-"} ${known?.signature ?? "-"} ${JSON.stringify(path)}`;
@@ -42,11 +51,14 @@ function lineOf(path: RepoPath, { base, known }: Row): string {
 
 /** Read one line back; null when it is torn or no line of ours. */
 function rowOf(line: string): readonly [RepoPath, Row] | null {
-  const [, crc, text, base, blob, signature, quoted] = LINE.exec(line) ?? [];
-  if (crc === undefined || text === undefined || signature === undefined || quoted === undefined) return null;
-  if (crc32(text) !== Number.parseInt(crc, 16)) return null;
+  const text = line.slice(9);
+  // Most of the cost is here, so the form is looked at after the checksum and its parts are not cut out twice.
+  if (text === "" || crc32(text) !== Number.parseInt(line.slice(0, 8), 16)) return null;
+  const [, , base, blob, signature, quoted] = LINE.exec(text) ?? [];
+  if (base === undefined || blob === undefined || signature === undefined || quoted === undefined)
+    return null;
   // The line is as we wrote it, the checksum says so: 40 hex digits and a path.
-  const known = blob === "-" ? null : { blob: blob as BlobId, signature };
+  const known = blob === "-" ? null : { blob: (blob === base ? base : blob) as BlobId, signature };
   return [JSON.parse(quoted) as RepoPath, { base: base === "-" ? null : (base as BlobId), known }];
 }
 
@@ -56,18 +68,23 @@ export function openBaseTable(folder: string): BaseTable {
   const journal = join(folder, "base.log");
   const rows = new Map<RepoPath, Row>();
   /** Changed, and not in the journal yet. */
-  const dirty = new Set<RepoPath>();
+  let dirty = new Set<RepoPath>();
   /** Changed while a flush is writing the snapshot; null when none is. */
   let since: Set<RepoPath> | null = null;
   let flushing: Promise<void> | null = null;
   let journalBytes = 0;
+  let snapshotBytes = 0;
 
   for (const file of [snapshot, journal]) {
     const text = orAbsent(() => readFileSync(file, "utf8")) ?? "";
     if (file === journal) journalBytes = text.length;
-    for (const line of text.split("\n")) {
-      const parsed = rowOf(line);
+    else snapshotBytes = text.length;
+    for (let start = 0; start < text.length; ) {
+      const end = text.indexOf("\n", start);
+      // Without its end a line is torn.
+      const parsed = rowOf(text.slice(start, end < 0 ? text.length : end));
       if (parsed !== null) keep(parsed[0], parsed[1]);
+      start = end < 0 ? text.length : end + 1;
     }
   }
 
@@ -77,14 +94,14 @@ export function openBaseTable(folder: string): BaseTable {
   }
 
   function change(path: RepoPath, part: Partial<Row>): void {
-    const before = rows.get(path) ?? { base: null, known: null };
+    const before = rows.get(path) ?? NOTHING;
     keep(path, { ...before, ...part });
     dirty.add(path);
     since?.add(path);
   }
 
-  const linesOf = (paths: Iterable<RepoPath>) =>
-    [...paths].map((path) => lineOf(path, rows.get(path) ?? { base: null, known: null })).join("");
+  const lineAt = (path: RepoPath) => lineOf(path, rows.get(path) ?? NOTHING);
+  const linesOf = (paths: Iterable<RepoPath>) => Array.from(paths, lineAt).join("");
 
   function write(): void {
     if (dirty.size === 0) return;
@@ -99,16 +116,36 @@ export function openBaseTable(folder: string): BaseTable {
     dirty.clear();
   }
 
+  /** The whole table as it is when each slice is written. */
+  async function* slices(): AsyncGenerator<string> {
+    let lines: string[] = [];
+    let bytes = 0;
+    for (const [path, row] of rows) {
+      const line = lineOf(path, row);
+      lines.push(line);
+      bytes += line.length;
+      if (lines.length < SLICE_LINES) continue;
+      yield lines.join("");
+      lines = [];
+    }
+    yield lines.join("");
+    snapshotBytes = bytes;
+  }
+
   async function flushNow(): Promise<void> {
+    // The snapshot holds them, so a publication meanwhile need not.
+    const covered = dirty;
+    dirty = new Set();
     since = new Set();
     try {
-      await writeDurably(snapshot, linesOf(rows.keys()), { mode: 0o600 });
+      await writeDurably(snapshot, slices(), { mode: 0o600 });
       // What changed while that was written goes into the new journal, without a turn of the loop in between.
       const lines = linesOf(since);
       writeDurablySync(journal, lines, { mode: 0o600 });
       dirty.clear();
       journalBytes = lines.length;
     } catch (error) {
+      for (const path of covered) dirty.add(path);
       throw asStorageError(error, "writing the table of working files");
     } finally {
       since = null;
@@ -123,8 +160,10 @@ export function openBaseTable(folder: string): BaseTable {
   }
 
   async function sync(): Promise<void> {
+    // It may be writing what a failed write had left.
+    await flushing;
     write();
-    if (journalBytes > MAX_JOURNAL_BYTES) return flush();
+    if (journalBytes > Math.max(MAX_JOURNAL_BYTES, snapshotBytes)) return flush();
     if (journalBytes === 0) return;
     try {
       const handle = await promises.open(journal, "r+");
@@ -137,6 +176,9 @@ export function openBaseTable(folder: string): BaseTable {
   return {
     base: (path) => rows.get(path)?.base ?? null,
     known: (path) => rows.get(path)?.known ?? null,
+    get size() {
+      return rows.size;
+    },
     *paths() {
       for (const [path, { base }] of rows) if (base !== null) yield path;
     },

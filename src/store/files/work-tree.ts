@@ -13,6 +13,7 @@ import type { BaseTable } from "./base-table.ts";
 import { type Look, type LookRules, lookAt, type PlainFolders } from "./disk-look.ts";
 import { notePathsBelow } from "./disk-scan.ts";
 import { signatureOf, signatureText } from "./file-signature.ts";
+import { openSweep, type SweepParts } from "./sweep.ts";
 
 /** What the publication needs beside the public face. */
 export interface StoreWorkTree extends WorkTree {
@@ -28,11 +29,14 @@ interface WorkTreeSettings {
   readonly notes: PathFilter;
   readonly table: BaseTable;
   readonly bringForward: WorkTree["bringForward"];
+  /** See `SweepParts`. */
+  readonly troubled: SweepParts["troubled"];
 }
 
 /** Open the working tree of a store. Nothing is looked at yet. */
-export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkTreeSettings): StoreWorkTree {
-  const { root } = rules;
+export function openWorkTree(settings: WorkTreeSettings): StoreWorkTree {
+  const { rules, roots, notes, table, bringForward, troubled } = settings;
+  const { root, maxBytes } = rules;
 
   function look(path: RepoPath, plain?: PlainFolders): Look {
     try {
@@ -48,7 +52,7 @@ export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkT
     }
   }
 
-  function describe(path: RepoPath, plain: PlainFolders): DiskFile {
+  function describe(path: RepoPath, plain?: PlainFolders): DiskFile {
     const found = look(path, plain);
     switch (found.kind) {
       case "file":
@@ -60,27 +64,39 @@ export function openWorkTree({ rules, roots, notes, table, bringForward }: WorkT
     }
   }
 
+  const sweepParts = {
+    work: { root, roots, maxBytes },
+    notes,
+    table,
+    look: (path: RepoPath) => describe(path),
+    troubled,
+  };
+
   async function scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]> {
-    const wanted = new Set<RepoPath>(paths === undefined ? await notePathsBelow(root, roots, notes) : []);
-    // What is no note is not looked at, whoever hints at it: what isn't looked at is never committed.
-    for (const path of paths ?? table.paths()) if (notes.file(path)) wanted.add(path);
+    const found = new Map<RepoPath, DiskFile>();
+    if (paths === undefined) {
+      for await (const files of openSweep(sweepParts)(true))
+        for (const file of files) found.set(file.path, file);
+      return [...found.values()].sort((a, b) => byBytes(a.path, b.path));
+    }
     const turn = slicer();
-    const found: DiskFile[] = [];
+    // What is no note is not looked at, whoever hints at it: what isn't looked at is never committed.
     let plain: PlainFolders = new Set();
-    for (const path of [...wanted].sort(byBytes)) {
-      found.push(describe(path, plain));
+    for (const path of [...new Set(paths)].filter(notes.file).sort(byBytes)) {
+      found.set(path, describe(path, plain));
       const pause = turn();
       if (pause === null) continue;
       await pause;
       plain = new Set();
     }
-    return found;
+    return [...found.values()];
   }
 
   return {
     root,
     look,
     scan,
+    sweep: openSweep(sweepParts),
     bringForward,
     base: table.base,
     basePaths: table.paths,

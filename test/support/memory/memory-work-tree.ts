@@ -52,6 +52,10 @@ export class MemoryWorkTree implements WorkTree {
     return wanted.sort(byBytes).map((path) => this.#look(path));
   }
 
+  async *sweep(): AsyncGenerator<readonly DiskFile[]> {
+    yield await this.scan();
+  }
+
   #look(path: RepoPath): DiskFile {
     const file = this.#files.get(path);
     if (file === undefined) return { kind: "absent", path };

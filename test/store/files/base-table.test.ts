@@ -1,0 +1,55 @@
+import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openBaseTable } from "../../../src/store/files/base-table.ts";
+import { at, blobOf } from "../../support/drafts.ts";
+import { temporaryFolder } from "../../support/git-repo.ts";
+
+const path = (i: number) => at(`notes/${i}.md`);
+
+test("what was written is there after a kill, what a crash cut short is left out", () => {
+  const folder = temporaryFolder();
+  const table = openBaseTable(folder);
+  table.setBase(path(1), blobOf("1"));
+  table.setKnown(path(1), { blob: blobOf("1"), signature: "1:2:3:4" });
+  table.setBase(at('notes/"quoted" \\ä\n.md'), blobOf("2"));
+  table.write();
+  table.setBase(path(3), blobOf("never written"));
+  appendFileSync(join(folder, "base.log"), readFileSync(join(folder, "base.log"), "utf8").slice(1, 60));
+  const again = openBaseTable(folder);
+  expect([...again.paths()]).toEqual([path(1), at('notes/"quoted" \\ä\n.md')]);
+  expect(again.known(path(1))).toEqual({ blob: blobOf("1"), signature: "1:2:3:4" });
+});
+
+test("a change while the whole table is written is kept by the new journal, a kill in between by the old", async () => {
+  const folder = temporaryFolder();
+  const table = openBaseTable(folder);
+  for (let i = 0; i < 5_000; i++) table.setBase(path(i), blobOf("old"));
+  const flushed = table.flush();
+  table.setBase(path(1), blobOf("new"));
+  table.setBase(path(2), null);
+  table.write();
+  expect(openBaseTable(folder).base(path(1))).toBe(blobOf("new"));
+  await flushed;
+  const again = openBaseTable(folder);
+  expect([...again.paths()]).toHaveLength(4_999);
+  expect(again.base(path(1))).toBe(blobOf("new"));
+  expect(again.base(path(2))).toBeNull();
+  expect(statSync(join(folder, "base.log")).size).toBeLessThan(1_000);
+});
+
+test("the loop has turns while a large table is written", async () => {
+  const table = openBaseTable(temporaryFolder());
+  for (let i = 0; i < 5_000; i++) table.setBase(path(i), blobOf("old"));
+  let turns = 0;
+  let done = false;
+  const flushed = table.flush().then(() => {
+    done = true;
+  });
+  while (!done) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  await flushed;
+  expect(turns).toBeGreaterThan(5);
+});
