@@ -12,7 +12,7 @@ import type { Standing } from "./looking.ts";
 import type { ReconcilerDeps } from "./reconciler.ts";
 import type { Edit, Group, Settling } from "./settling.ts";
 
-interface Adopter {
+export interface Adopter {
   /** Let base follow where disk = tip, and bring forward files that nobody touched; staged ones wait. */
   place(standings: readonly Standing[], staged: ReadonlySet<RepoPath>): Promise<void>;
   /** Make a working file hold the tip, if it still holds what was seen; else it is pending. */

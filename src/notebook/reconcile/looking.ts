@@ -25,7 +25,7 @@ export interface Look {
   readonly standings: readonly Standing[];
 }
 
-interface Looking {
+export interface Looking {
   /**
    * Look at given paths, or at everything; null while the files are not the branch's (HEAD elsewhere, a
    * merge or rebase under way), and then every unsettled edit is forgotten: it is found again afterwards.
