@@ -5,8 +5,8 @@
 import { blobIdOf, fileId } from "../../domain/identity.ts";
 import type { CommitId, NoteId, RepoPath } from "../../domain/note.ts";
 import { stemOf } from "../../lib/slash-path.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { Draft, Publication } from "../../store/note-store.ts";
-import { slicer } from "../../store/slicer.ts";
 import { type Adoptable, adoptionDraft, type Merged, mergeDraft, type Signature } from "./adoption.ts";
 import type { Standing } from "./looking.ts";
 import type { ReconcilerDeps } from "./reconciler.ts";

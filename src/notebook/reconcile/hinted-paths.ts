@@ -1,8 +1,8 @@
 /** From hints to notes: which paths a hint of a file or a folder means, and whether it means anything. */
 import type { RepoPath } from "../../domain/note.ts";
 import { folderOf } from "../../lib/slash-path.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { WorkTree } from "../../store/note-store.ts";
-import { slicer } from "../../store/slicer.ts";
 import type { Settling } from "./settling.ts";
 
 /** So few files are asked for by a door that is about to serve them: the common answer must be cheap. */

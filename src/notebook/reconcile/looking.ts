@@ -4,8 +4,8 @@
  * report, or returned as lagging.
  */
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { DiskFile, NoteStore } from "../../store/note-store.ts";
-import { slicer } from "../../store/slicer.ts";
 import { isConflictedCopy, isLitter } from "./litter.ts";
 import type { Settling } from "./settling.ts";
 import { judge, type Verdict } from "./three-trees.ts";

@@ -5,8 +5,8 @@
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { inTurn } from "../../lib/in-turn.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { NoteStore, Publication, TreeChange } from "../../store/note-store.ts";
-import { slicer } from "../../store/slicer.ts";
 
 export interface UnevenLook {
   readonly tip: CommitId | null;

@@ -1,8 +1,8 @@
 /** Who carries out a scan: a thread of its own, or this one in slices where there is little to do. */
 import { Worker } from "node:worker_threads";
 import type { RepoPath } from "../../domain/note.ts";
+import { slicer } from "../../lib/slicer.ts";
 import { workerFile } from "../../lib/worker-file.ts";
-import { slicer } from "../slicer.ts";
 import { openScan, type ScanWork, type Seen, type Walked } from "./scan.ts";
 import type { ScanRequest } from "./scan-worker.ts";
 

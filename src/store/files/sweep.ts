@@ -5,8 +5,8 @@
  */
 import type { RepoPath } from "../../domain/note.ts";
 import { folderOf } from "../../lib/slash-path.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { DiskFile } from "../note-store.ts";
-import { slicer } from "../slicer.ts";
 import type { PathFilter } from "../trees/tree-diff.ts";
 import type { BaseTable } from "./base-table.ts";
 import type { WalkedPart } from "./folder-walk.ts";
