@@ -29,13 +29,23 @@ import type {
 } from "./note-index.ts";
 import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
-import { blobsOf, emptyParts, fillHead, foldAll, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
+import {
+  blobsOf,
+  emptyParts,
+  fillHead,
+  foldAll,
+  heldBy,
+  moveHead,
+  onlyNotes,
+  type Parts,
+  readWords,
+} from "./parts.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
-import { finish, finishInTurns, slices } from "./slices.ts";
-import { WordReader } from "./word-reader.ts";
+import { slices } from "./slices.ts";
 
 const SLICE_COMMITS = 512;
+const WORDS_A_TURN = 32;
 
 export interface MemoryIndexOptions {
   readonly parse: ParseFile;
@@ -50,12 +60,13 @@ export class MemoryIndex implements NoteIndex {
   readonly origin: Origin | null;
   #parts: Parts;
   #moving = false;
-  readonly #reader = new WordReader(() => this.#parts);
+  #reading = false;
 
   constructor(options: MemoryIndexOptions, parts: Parts = emptyParts(), origin: Origin | null = null) {
     this.#options = options;
     this.origin = origin;
     this.#parts = parts;
+    this.#readWordsLater();
   }
 
   get head(): CommitId | null {
@@ -90,7 +101,7 @@ export class MemoryIndex implements NoteIndex {
       const move = planMove(parts.graph, parts.state, parts.head, head, folded);
       await cache.load([...entriesOf(move)].filter((entry) => !heldBy(parts, entry)));
       const changes = moveHead(parts, move, head, cache);
-      this.#reader.later();
+      this.#readWordsLater();
       return changes;
     });
   }
@@ -117,12 +128,23 @@ export class MemoryIndex implements NoteIndex {
       }
       if (to >= 0) await fillHead(parts, to, cache);
       this.#parts = parts;
-      this.#reader.later();
+      this.#readWordsLater();
     });
   }
 
-  words(): Promise<void> {
-    return this.#reader.read();
+  /** A few words are indexed at once, those of many files bit by bit between turns; a search waits for none. */
+  #readWordsLater(): void {
+    if (this.#reading) return;
+    if (this.#parts.unread.size <= WORDS_A_TURN) {
+      readWords(this.#parts);
+      return;
+    }
+    this.#reading = true;
+    setImmediate(() => {
+      this.#reading = false;
+      readWords(this.#parts, WORDS_A_TURN);
+      this.#readWordsLater();
+    }).unref();
   }
 
   /** One move at a time: a second that starts while blobs are read would build on a head that is leaving. */
@@ -200,14 +222,8 @@ export class MemoryIndex implements NoteIndex {
   }
 
   search(query: SearchQuery): { rows: readonly SearchRow[]; total: number } {
-    this.#reader.readNow();
-    return finish(searchNotes(this.#parts.state, this.#parts.texts, query));
-  }
-
-  async searchInTurns(query: SearchQuery): Promise<{ rows: readonly SearchRow[]; total: number }> {
-    await this.words();
-    this.#reader.readNow();
-    return finishInTurns(searchNotes(this.#parts.state, this.#parts.texts, query));
+    readWords(this.#parts);
+    return searchNotes(this.#parts.state, this.#parts.texts, query);
   }
 
   summary(viewer: Viewer, nowMs: number): Summary {

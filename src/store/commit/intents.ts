@@ -5,6 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
+import { bootOfMachine } from "../../lib/boot.ts";
 import { orAbsent, writeDurably } from "../../lib/durable-file.ts";
 import { jsonOrNull } from "../../lib/json-text.ts";
 import type { FileSignature } from "../files/file-signature.ts";
@@ -28,6 +29,8 @@ export interface Intent {
   readonly to: CommitId;
   /** Empty while HEAD is elsewhere: the ref alone moves. */
   readonly files: readonly IntentFile[];
+  /** The run of the machine in which it was written; set by `open`. */
+  readonly boot?: string | null;
 }
 
 export interface OpenIntent {
@@ -35,6 +38,8 @@ export interface OpenIntent {
   readonly intent: Intent;
   /** Its files are in their places and the Git index is level; it only waits until they are durable. */
   readonly placed: boolean;
+  /** The machine was started anew since it was written: what was placed and not synced yet may be lost. */
+  readonly rebooted: boolean;
 }
 
 export interface Intents {
@@ -65,6 +70,7 @@ export function openIntents(folder: string): Intents {
   for (const name of ["intents", "prepared", "aside"]) mkdirSync(join(folder, name), { recursive: true });
   const inodes = new Map<string, readonly string[]>();
   const session = `${Date.now().toString(36)}-${process.pid.toString(36)}`;
+  const boot = bootOfMachine();
   let count = 0;
   // Numbers go on from the highest on disk, so that names sort by age across restarts.
   let number = Math.max(0, ...names(home).map((name) => Number.parseInt(name, 10)));
@@ -78,7 +84,10 @@ export function openIntents(folder: string): Intents {
   function list(): OpenIntent[] {
     return names(home).flatMap((name) => {
       const intent = parse(orAbsent(() => readFileSync(join(home, name), "utf8")));
-      return intent === null ? [] : [{ name: name.slice(0, 12), intent, placed: name.endsWith(PLACED) }];
+      if (intent === null) return [];
+      return [
+        { name: name.slice(0, 12), intent, placed: name.endsWith(PLACED), rebooted: intent.boot !== boot },
+      ];
     });
   }
   for (const { name, intent, placed } of list()) if (!placed) remember(name, intent);
@@ -90,7 +99,7 @@ export function openIntents(folder: string): Intents {
     async open(intent) {
       const name = String(++number).padStart(12, "0");
       remember(name, intent);
-      await writeDurably(join(home, name + OPEN), JSON.stringify(intent), { mode: 0o600 });
+      await writeDurably(join(home, name + OPEN), JSON.stringify({ ...intent, boot }), { mode: 0o600 });
       return name;
     },
     placed(name) {

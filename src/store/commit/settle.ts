@@ -20,8 +20,6 @@ const MAX_WAITING_FILES = 50_000;
 const FIRST_REPAIR_MS = 1_000;
 const LONGEST_REPAIR_MS = 60_000;
 const SYNCS_AT_ONCE = 4;
-/** Groups published in this time share one sync of the Git directory. */
-const TOGETHER_MS = 20;
 
 interface Waiting {
   readonly intent: string;
@@ -56,7 +54,6 @@ export function openSettling(
 ): Settling {
   const { root, gitdir, clock, intents, table } = parts;
   const owed = new Map<string, Owed>();
-  const fresh: Omit<Waiting, "sinceMs">[] = [];
   const waiting: Waiting[] = [];
   let waitingFiles = 0;
   let chain: Promise<void> = Promise.resolve();
@@ -66,9 +63,10 @@ export function openSettling(
   let closed = false;
 
   /** The commit stands and its intent too, so what the disk refuses here is told to people and done later. */
-  function later(work: () => Promise<void>): void {
+  function later(work: () => Promise<void>, refused: () => void = () => {}): void {
     chain = chain.then(work).catch((error: unknown) => {
       parts.troubled("what follows a commit could not be done", error, "tried again");
+      refused();
     });
   }
 
@@ -80,39 +78,19 @@ export function openSettling(
       scheduleRepair();
       return;
     }
-    later(async () => {
-      try {
-        for (const file of files)
-          if (file.intent.replaced !== null) returnAside({ root, intents }, file.intent);
-        dropPrepared(files, intents);
-      } catch (error) {
-        oweFiles([intent]);
-        throw error;
-      }
-      const placed = files.filter((f) => f.place && f.intent.after !== null);
-      fresh.push({ intent, paths: placed.map((f) => f.intent.path) });
-      if (fresh.length === 1) clock.after(TOGETHER_MS, () => later(syncFresh));
-    });
-  }
-
-  /** The Git directory's renames outlive a power cut from here on: what is in place needs carrying out no more. */
-  async function syncFresh(): Promise<void> {
-    const groups = fresh.splice(0);
-    if (groups.length === 0) return;
-    try {
+    const paths = files.filter((f) => f.place && f.intent.after !== null).map((f) => f.intent.path);
+    const drop = async () => {
+      for (const file of files) if (file.place) returnAside({ root, intents }, file.intent);
+      dropPrepared(files, intents);
       await fsyncFolder(gitdir);
-      for (const { intent } of groups) intents.placed(intent);
-    } catch (error) {
-      oweFiles(groups.map(({ intent }) => intent));
-      throw error;
-    }
-    for (const { intent, paths } of groups) wait(intent, paths);
-  }
-
-  /** While an intent is open a person's commits are held back, so it can't wait for the next start. */
-  function oweFiles(names: readonly string[]): void {
-    for (const name of names) owed.set(name, "files");
-    scheduleRepair();
+      intents.placed(intent);
+      wait(intent, paths);
+    };
+    // While its intent is open a person's commits are held back, so it can't wait for the next start.
+    later(drop, () => {
+      owed.set(intent, "files");
+      scheduleRepair();
+    });
   }
 
   function wait(intent: string, paths: readonly RepoPath[]): void {
@@ -203,7 +181,6 @@ export function openSettling(
       closed = true;
       cancelSync?.();
       cancelRepair?.();
-      later(syncFresh);
       await chain;
       await syncOldest(waiting.length);
     },
@@ -213,12 +190,19 @@ export function openSettling(
 /** Sync files and their folders; one that is gone or no plain file any more has nothing to sync. */
 export async function syncFiles(root: string, paths: Iterable<RepoPath>): Promise<void> {
   const queue = [...paths];
-  const folders = new Set(queue.map((path) => dirname(join(root, path))));
+  const folders = new Set(queue.flatMap((path) => foldersOf(path)));
   const worker = async () => {
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) await syncFile(join(root, path));
   };
   await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, worker));
-  for (const folder of folders) await ignoringAbsence(() => fsyncFolder(folder));
+  for (const folder of folders) await ignoringAbsence(() => fsyncFolder(join(root, folder)));
+}
+
+/** Every folder on the way: each may have been made for the file. */
+function foldersOf(path: RepoPath): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) folders.push(folder);
+  return [...folders, "."];
 }
 
 function syncFile(file: string): Promise<void> {

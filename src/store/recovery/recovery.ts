@@ -70,7 +70,7 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
     clearFolders(parts, owed.length + stuck.length > 0),
   );
   const packs = clearPackLeftovers(gitdir);
-  clearTemporaryFiles(gitdir);
+  clearTemporaryFiles(parts);
   const carriedOut =
     published.filter(({ placed }) => !placed).length - (owed.length > 0 ? published.length : 0);
   const unplaced = [...refused].map(([path, error]) => ({ path, why: whyOf(error) }));
@@ -123,11 +123,15 @@ function clearFolders({ gitdir, objects }: StoreParts, owing: boolean): void {
   }
 }
 
-/** What durable writes of intents and of the base table left half done, under their hidden names. */
-function clearTemporaryFiles(gitdir: string): void {
+/**
+ * What durable writes left half done under their hidden names, of the files that only the holder of the daemon lock
+ * writes: also those of the notebook, which may be large, or lie where a person sees them.
+ */
+function clearTemporaryFiles({ root, gitdir }: StoreParts): void {
   for (const [folder, pattern] of [
-    [join(gitdir, "notesd", "intents"), /^\.\d{12}\.json\.[0-9a-f]+\.tmp$/],
-    [join(gitdir, "notesd"), /^\.base(?:\.log)?\.[0-9a-f]+\.tmp$/],
+    [join(gitdir, "notesd", "intents"), /^\.\d{12}\.json\.[0-9a-f]{12}\.tmp$/],
+    [join(gitdir, "notesd"), /^\.(?:base|base\.log|heads|seen\.json|checkpoint)\.[0-9a-f]{12}\.tmp$/],
+    [root, /^\.notes_index\.json\.[0-9a-f]{12}\.tmp$/],
   ] as const) {
     const names = orAbsent(() => readdirSync(folder)) ?? [];
     for (const name of names.filter((one) => pattern.test(one)))

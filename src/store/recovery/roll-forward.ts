@@ -41,9 +41,10 @@ interface Owed extends IntentFile {
 /** The intents' files by path, oldest first. */
 function byPath(open: readonly OpenIntent[]): Map<RepoPath, Owed[]> {
   const paths = new Map<RepoPath, Owed[]>();
-  for (const { intent, placed } of open) {
+  for (const { intent, placed, rebooted } of open) {
+    // After a power cut a file may be missing, or the old one back, though it was in its place.
     for (const file of intent.files)
-      paths.set(file.path, [...(paths.get(file.path) ?? []), { ...file, placed }]);
+      paths.set(file.path, [...(paths.get(file.path) ?? []), { ...file, placed: placed && !rebooted }]);
   }
   return paths;
 }

@@ -115,7 +115,11 @@ function tellIntents(made: ReadonlyMap<FileNode, string>): void {
     const text = readFileSync(path, "utf8");
     if (text === "") continue;
     // Written by the store; see `commit/intents.ts`.
-    const intent = JSON.parse(text) as { files: { replaced: Signed | null; prepared: Signed | null }[] };
+    const intent = JSON.parse(text) as {
+      boot: string;
+      files: { replaced: Signed | null; prepared: Signed | null }[];
+    };
+    intent.boot = "the run before the power went";
     for (const { replaced, prepared } of intent.files) {
       told(replaced);
       told(prepared);

@@ -163,7 +163,8 @@ async function again(
 
 const WRITTEN_ON = "Written on";
 let writes = 0;
-async function writeOn(store: GitStore): Promise<void> {
+/** One more write, which no scenario knows of. */
+export async function writeOn(store: GitStore): Promise<void> {
   const next = draft(`notes/on/${++writes}.md`, "on\n", null, { message: message({ title: WRITTEN_ON }) });
   const { outcomes } = await store.commit([next]);
   committed(outcomes[0]);
