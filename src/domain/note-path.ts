@@ -114,6 +114,19 @@ const isSeen = (below: string) => !UNSEEN.test(below);
 /** Notes that a day's folder takes before the next one (DD.2, DD.3, …) is begun. */
 const FOLDER_FULL_NOTES = 128;
 
+/** The last number from 1 on that is in use, where 1 to the last are; 1 when none is. @cost logarithmic */
+function highest(isUsed: (n: number) => boolean): number {
+  let used = 1;
+  let free = 2;
+  for (; isUsed(free); free *= 2) used = free;
+  while (free - used > 1) {
+    const middle = Math.floor((used + free) / 2);
+    if (isUsed(middle)) used = middle;
+    else free = middle;
+  }
+  return used;
+}
+
 /**
  * The folder of a typed note: by day of creation, UTC.
  * @param count  how many notes a folder directly holds in the tree being built
@@ -121,8 +134,7 @@ const FOLDER_FULL_NOTES = 128;
 export function dayFolder(createdMs: number, count: (folder: string) => number): RepoPath {
   const day = `notes/${new Date(createdMs).toISOString().slice(0, 10).replaceAll("-", "/")}`;
   const nth = (n: number) => (n === 1 ? day : `${day}.${n}`);
-  let n = 1;
-  while (count(nth(n + 1)) > 0) n++;
+  const n = highest((number) => count(nth(number)) > 0);
   // Made of digits and slashes alone.
   return nth(count(nth(n)) >= FOLDER_FULL_NOTES ? n + 1 : n) as RepoPath;
 }

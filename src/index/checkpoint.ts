@@ -9,9 +9,10 @@ import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import type { CommitRecord } from "./entry.ts";
 import { emptyParts, type Parts } from "./parts.ts";
+import type { FrozenArrays } from "./search/frozen-words.ts";
 
 const MAGIC = "notesd-index";
-const FORMAT = 3;
+const FORMAT = 4;
 const CHUNK_BYTES = 1 << 20;
 /** Eight hexadecimal digits. */
 const CHECKSUM_BYTES = 8;
@@ -32,8 +33,20 @@ interface Line {
   /** Bytes: numbers of the paths whose row at the head is here, then each column's. */
   readonly paths: readonly number[];
   readonly pages: readonly PageRange[];
+  /** Bytes of the arrays of words, in the order of `WORDS`; none: they are as they were. */
+  readonly words: readonly number[];
   readonly bytes: number;
 }
+
+const WORDS = [
+  "keys",
+  "versions",
+  "lengths",
+  "termEnds",
+  "listEnds",
+  "terms",
+  "lists",
+] as const satisfies readonly (keyof FrozenArrays)[];
 
 /** Up to where a file holds an index. */
 export interface Mark {
@@ -41,6 +54,7 @@ export interface Mark {
   readonly rows: readonly number[];
   /** By page: which one it was, and how much of it. */
   readonly pages: ReadonlyMap<number, { readonly serial: number; readonly length: number }>;
+  readonly words: FrozenArrays | null;
 }
 
 /** The file that an index was restored from. */
@@ -81,10 +95,13 @@ export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | nu
       ? [{ range: [page, from, bytes.length] as const, bytes: bytes.subarray(from) }]
       : [];
   });
+  const { kept } = parts.texts;
+  const words = kept === null || kept === since?.words ? [] : WORDS.map((name) => asBytes(kept[name]));
   const payload = [
     ...graph.rows.map((column, i) => column.bytes(...(rows[i] ?? [0, 0]))),
     ...head,
     ...pages.map(({ bytes }) => bytes),
+    ...words,
   ];
   const line: Line = {
     magic: MAGIC,
@@ -96,6 +113,7 @@ export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | nu
     agents: graph.commits.agents,
     paths: head.map((bytes) => bytes.length),
     pages: pages.map(({ range }) => range),
+    words: words.map((bytes) => bytes.length),
     bytes: payload.reduce((sum, bytes) => sum + bytes.length, 0),
   };
   return {
@@ -105,11 +123,16 @@ export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | nu
   };
 }
 
-function markOf({ graph, state }: Parts): Mark {
+function markOf({ graph, state, texts }: Parts): Mark {
   const pages = state.texts
     .pages()
     .map(({ page, serial, bytes }) => [page, { serial, length: bytes.length }] as const);
-  return { graph, rows: graph.rows.map((column) => column.length), pages: new Map(pages) };
+  return {
+    graph,
+    rows: graph.rows.map((column) => column.length),
+    pages: new Map(pages),
+    words: texts.kept,
+  };
 }
 
 function* sealed(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
@@ -126,7 +149,7 @@ function* sealed(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
 
 const checksum = (sum: number) => sum.toString(16).padStart(CHECKSUM_BYTES, "0");
 const readingOf = (fingerprint: string) => `${endianness()} ${fingerprint}`;
-const asBytes = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+const asBytes = ({ buffer, byteOffset, byteLength }: Uint32Array | Uint8Array) =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
 interface Segment {
@@ -187,6 +210,7 @@ function partsOf(segments: readonly Segment[], last: Line): Parts | null {
   const { graph, state } = parts;
   const heads: { readonly paths: Uint32Array; readonly columns: readonly Buffer[] }[] = [];
   const pages = new Map<number, Buffer[]>();
+  let words: readonly Buffer[] = [];
   for (const { line, payload } of segments) {
     let at = 0;
     const take = (length: number) => {
@@ -199,19 +223,42 @@ function partsOf(segments: readonly Segment[], last: Line): Parts | null {
       column.append(take(column.size * (to - from)));
     }
     const [paths = Buffer.alloc(0), ...columns] = line.paths.map(take);
-    heads.push({ paths: new Uint32Array(Uint8Array.from(paths).buffer), columns });
+    heads.push({ paths: numbers(paths), columns });
     for (const [page, from, to] of line.pages) {
       const bytes = take(to - from);
       if (from === 0) pages.set(page, [bytes]);
       else pages.get(page)?.push(bytes);
     }
+    if (line.words.length > 0) words = line.words.map(take);
   }
   graph.restored(last.agents);
   for (const { paths, columns } of heads) state.columns.restore(paths, columns);
   state.texts.restore([...pages].map(([page, pieces]) => ({ page, bytes: Buffer.concat(pieces) })));
   state.restored();
-  for (const path of state.paths()) parts.unread.add(path);
+  restoreWords(parts, words);
   parts.head = last.head === null ? -1 : graph.commits.find(last.head);
   if (parts.head >= 0) parts.log.append(parts.head);
   return parts;
 }
+
+/** Words of files that have changed since are read again. */
+function restoreWords({ texts, state, unread }: Parts, pieces: readonly Buffer[]): void {
+  const [keys, versions, lengths, termEnds, listEnds, terms, lists] = pieces;
+  if (keys && versions && lengths && termEnds && listEnds && terms && lists) {
+    const kept = {
+      keys: numbers(keys),
+      versions: numbers(versions),
+      lengths: numbers(lengths),
+      termEnds: numbers(termEnds),
+      listEnds: numbers(listEnds),
+      terms: Buffer.from(copied(terms)),
+      lists: Buffer.from(copied(lists)),
+    };
+    texts.restore(kept, (path, entry) => state.holds(path) && state.entryOf(path) === entry);
+  }
+  for (const path of state.paths()) if (!texts.has(path)) unread.add(path);
+}
+
+/** In an array buffer of its own, so that the file's bytes can go. */
+const copied = (bytes: Uint8Array) => Uint8Array.from(bytes).buffer;
+const numbers = (bytes: Uint8Array) => new Uint32Array(copied(bytes));

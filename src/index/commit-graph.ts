@@ -11,7 +11,12 @@ import type { CommitRecord, Entry } from "./entry.ts";
 import { EntryTable, type Texts } from "./entry-table.ts";
 
 export class CommitGraph {
-  readonly texts: Texts = { paths: new TextPool(), ids: new TextPool(), words: new TextPool() };
+  readonly texts: Texts = {
+    paths: new TextPool(),
+    ids: new TextPool(),
+    words: new TextPool(),
+    requests: new TextPool(),
+  };
   readonly entries = new EntryTable(this.texts);
   readonly commits = new CommitTable(this.texts, this.entries);
   /** Deltas: at a path, what a commit left there. In order of arrival, so along one chain in order of place. */
@@ -36,6 +41,7 @@ export class CommitGraph {
     ...this.texts.paths.rows,
     ...this.texts.ids.rows,
     ...this.texts.words.rows,
+    ...this.texts.requests.rows,
     ...this.entries.rows,
     ...this.commits.rows,
     this.#deltaPaths,

@@ -96,7 +96,7 @@ export class CommitTable {
     commit: Omit<CommitRecord, "rows">,
     rows: readonly { readonly action: string; readonly entry: number; readonly gone: boolean }[],
   ): number {
-    const { ids, words } = this.#texts;
+    const { ids, words, requests } = this.#texts;
     const { agent, request } = commit;
     const number = this.#ids.push(commit.id);
     for (const parent of commit.parents) this.#parents.push(parent);
@@ -113,8 +113,8 @@ export class CommitTable {
     this.#chains.push(commit.chain);
     this.#places.push(commit.place);
     if (request) {
-      this.#requestOf.push(this.#requestKeys.push(words.of(request.key)) + 1);
-      this.#requestHashes.push(words.of(request.hash));
+      this.#requestOf.push(this.#requestKeys.push(requests.of(request.key)) + 1);
+      this.#requestHashes.push(requests.of(request.hash));
       this.#requestNotes.push(ids.ofOrNull(request.noteId));
     } else this.#requestOf.push(0);
     for (const { action, entry, gone } of rows) {
@@ -160,18 +160,18 @@ export class CommitTable {
     const at = (number === 0 ? 0 : this.#parentsEnd.at(number - 1)) + which;
     return at < this.#parentsEnd.at(number) ? this.#parents.at(at) : -1;
   }
-  /** Number of the request's key in `words`; 0: none. */
+  /** Number of the request's key in `requests`; 0: none. */
   requestKeyOf(number: number): number {
     const request = this.#requestOf.at(number);
     return request === 0 ? 0 : this.#requestKeys.at(request - 1);
   }
   requestOf(number: number): CommitRecord["request"] {
-    const { words, ids } = this.#texts;
+    const { requests, ids } = this.#texts;
     const request = this.#requestOf.at(number) - 1;
     if (request < 0) return null;
     return {
-      key: words.at(this.#requestKeys.at(request)),
-      hash: words.at(this.#requestHashes.at(request)),
+      key: requests.at(this.#requestKeys.at(request)),
+      hash: requests.at(this.#requestHashes.at(request)),
       noteId: ids.atOrNull(this.#requestNotes.at(request)) as NoteId | null, // pushed with the brand
     };
   }

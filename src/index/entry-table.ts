@@ -12,8 +12,10 @@ import type { Entry } from "./entry.ts";
 export interface Texts {
   readonly paths: TextPool;
   readonly ids: TextPool;
-  /** Titles, types, lists of tags, sessions, actions, keys and hashes of requests. */
+  /** Titles, types, lists of tags, sessions, actions. */
   readonly words: TextPool;
+  /** Keys of requests and their hashes. */
+  readonly requests: TextPool;
 }
 
 const TAGS_HELD_MAX = 4_096;
@@ -147,6 +149,13 @@ export class EntryTable {
     return this.#tags.at(number);
   }
 
+  /** Whether a list of tags may hold one of these, as JSON writes them: a look at its text. */
+  tagged(tags: number, quoted: readonly string[]): boolean {
+    if (tags === 0) return false;
+    const text = this.#texts.words.at(tags);
+    return quoted.some((tag) => text.includes(tag));
+  }
+
   tagList(tags: number): readonly string[] {
     if (tags === 0) return NO_TAGS;
     const held = this.#tagLists.get(tags);
@@ -168,11 +177,11 @@ export function taggedWith(
 ): ((tags: number) => boolean) | undefined {
   if (wanted === undefined) return undefined;
   const known = new Map<number, boolean>();
+  const quoted = wanted.map((tag) => JSON.stringify(tag));
   return (tags) => {
     const said = known.get(tags);
     if (said !== undefined) return said;
-    const list = entries.tagList(tags);
-    const holds = wanted.some((tag) => list.includes(tag));
+    const holds = entries.tagged(tags, quoted) && wanted.some((tag) => entries.tagList(tags).includes(tag));
     known.set(tags, holds);
     return holds;
   };

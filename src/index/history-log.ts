@@ -16,7 +16,7 @@ export class HistoryLog {
   /** By id: the newest row of the note, from 1 on; and by row: the note's row before. */
   readonly #newestRow = counts();
   readonly #rowBefore = counts();
-  /** By key (in `words`): the commit that carried the request out first, from 1 on. */
+  /** By key (in `requests`): the commit that carried the request out first, from 1 on. */
   readonly #requests = counts();
   readonly #agents = new Map<number, { agentId: number; name: string }>();
 
@@ -83,7 +83,7 @@ export class HistoryLog {
 
   /** The number of the commit that carried out a request first. */
   requestCommit(key: string): number | null {
-    const number = this.#graph.texts.words.find(key);
+    const number = this.#graph.texts.requests.find(key);
     const commit = number === 0 ? 0 : this.#requests.at(number);
     return commit === 0 ? null : commit - 1;
   }

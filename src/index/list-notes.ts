@@ -82,6 +82,8 @@ export function summarize(head: HeadState, viewer: Viewer, nowMs: number): Summa
   const blockers: Summary["open_blockers"][number][] = [];
   const blocker = texts.words.find("blocker");
   const open = STATUSES.indexOf("open");
+  const word = (number: number) => texts.words.at(number);
+  const typeName = (type: number) => (type === 0 ? "general" : word(type));
   let total = 0;
   for (const path of newestFirst(head, { filter: {}, viewer, nowMs })) {
     total += 1;
@@ -92,16 +94,18 @@ export function summarize(head: HeadState, viewer: Viewer, nowMs: number): Summa
     count(scopes, columns.scopeOf(path));
     if (agent !== 0) count(agents, agent);
     const isBlocker = type !== 0 && type === blocker && columns.statusOf(path) === open;
-    const shown = recent.length < RECENT || isBlocker ? head.at(path) : null;
-    if (shown === null) continue;
-    const { note_id, title, updated_at } = shown.meta;
-    if (recent.length < RECENT) recent.push({ note_id, title, type: shown.meta.type, updated_at });
-    if (isBlocker) blockers.push({ note_id, title, updated_at });
+    if (recent.length >= RECENT && !isBlocker) continue;
+    const shown = {
+      note_id: head.idOf(path),
+      title: texts.words.at(entries.titleOf(head.entryOf(path))),
+      updated_at: new Date(columns.updatedMs.at(path)).toISOString(),
+    };
+    if (recent.length < RECENT) recent.push({ ...shown, type: typeName(type) });
+    if (isBlocker) blockers.push(shown);
   }
-  const word = (number: number) => texts.words.at(number);
   return {
     total_notes: total,
-    type_distribution: named(types, (type) => (type === 0 ? "general" : word(type))),
+    type_distribution: named(types, typeName),
     recent_notes: recent,
     by_status: named(statuses, (status) => STATUSES[status]),
     by_scope: named(scopes, (scope) => SCOPES[scope]),

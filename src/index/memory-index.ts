@@ -29,23 +29,13 @@ import type {
 } from "./note-index.ts";
 import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
-import {
-  blobsOf,
-  emptyParts,
-  fillHead,
-  foldAll,
-  heldBy,
-  moveHead,
-  onlyNotes,
-  type Parts,
-  readWords,
-} from "./parts.ts";
+import { blobsOf, emptyParts, fillHead, foldAll, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
-import { slices } from "./slices.ts";
+import { finish, finishInTurns, slices } from "./slices.ts";
+import { WordReader } from "./word-reader.ts";
 
 const SLICE_COMMITS = 512;
-const WORDS_A_TURN = 32;
 
 export interface MemoryIndexOptions {
   readonly parse: ParseFile;
@@ -60,13 +50,12 @@ export class MemoryIndex implements NoteIndex {
   readonly origin: Origin | null;
   #parts: Parts;
   #moving = false;
-  #reading = false;
+  readonly #reader = new WordReader(() => this.#parts);
 
   constructor(options: MemoryIndexOptions, parts: Parts = emptyParts(), origin: Origin | null = null) {
     this.#options = options;
     this.origin = origin;
     this.#parts = parts;
-    this.#readWordsLater();
   }
 
   get head(): CommitId | null {
@@ -101,7 +90,7 @@ export class MemoryIndex implements NoteIndex {
       const move = planMove(parts.graph, parts.state, parts.head, head, folded);
       await cache.load([...entriesOf(move)].filter((entry) => !heldBy(parts, entry)));
       const changes = moveHead(parts, move, head, cache);
-      this.#readWordsLater();
+      this.#reader.later();
       return changes;
     });
   }
@@ -128,23 +117,12 @@ export class MemoryIndex implements NoteIndex {
       }
       if (to >= 0) await fillHead(parts, to, cache);
       this.#parts = parts;
-      this.#readWordsLater();
+      this.#reader.later();
     });
   }
 
-  /** A few words are indexed at once, those of many files bit by bit between turns; a search waits for none. */
-  #readWordsLater(): void {
-    if (this.#reading) return;
-    if (this.#parts.unread.size <= WORDS_A_TURN) {
-      readWords(this.#parts);
-      return;
-    }
-    this.#reading = true;
-    setImmediate(() => {
-      this.#reading = false;
-      readWords(this.#parts, WORDS_A_TURN);
-      this.#readWordsLater();
-    }).unref();
+  words(): Promise<void> {
+    return this.#reader.read();
   }
 
   /** One move at a time: a second that starts while blobs are read would build on a head that is leaving. */
@@ -222,8 +200,14 @@ export class MemoryIndex implements NoteIndex {
   }
 
   search(query: SearchQuery): { rows: readonly SearchRow[]; total: number } {
-    readWords(this.#parts);
-    return searchNotes(this.#parts.state, this.#parts.texts, query);
+    this.#reader.readNow();
+    return finish(searchNotes(this.#parts.state, this.#parts.texts, query));
+  }
+
+  async searchInTurns(query: SearchQuery): Promise<{ rows: readonly SearchRow[]; total: number }> {
+    await this.words();
+    this.#reader.readNow();
+    return finishInTurns(searchNotes(this.#parts.state, this.#parts.texts, query));
   }
 
   summary(viewer: Viewer, nowMs: number): Summary {

@@ -170,6 +170,14 @@ export interface NoteIndex {
     readonly limit: number;
     readonly cursor: string | null;
   }): Page<NoteMetadata>;
+  /**
+   * Every word is indexed by then, and from now on between turns: a search that waits for it keeps nobody else
+   * waiting. An index that nobody searches reads no words.
+   */
+  words(): Promise<void>;
+  /** As `search`, in steps between which others have their turn; what changes meanwhile counts as it is then. */
+  searchInTurns(query: SearchQuery): Promise<{ readonly rows: readonly SearchRow[]; readonly total: number }>;
+  /** @cost reads first, at once, the words that are still to be read: see `words` */
   search(query: SearchQuery): { readonly rows: readonly SearchRow[]; readonly total: number };
   summary(viewer: Viewer, nowMs: number): Summary;
 

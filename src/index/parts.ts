@@ -157,7 +157,8 @@ export function readWords({ texts, unread, state }: Parts, most = Number.POSITIV
     if (left-- <= 0) return false;
     unread.delete(path);
     const note = state.at(path);
-    if (note) texts.put(path, { title: note.meta.title, tags: note.meta.tags, body: note.body });
+    if (note)
+      texts.put(path, state.entryOf(path), { title: note.meta.title, tags: note.meta.tags, body: note.body });
     else texts.remove(path);
   }
   return true;

@@ -58,6 +58,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const lostBefore: CommitId[] = [];
   const quietly = { moved: async () => {}, takenBack: (lost: CommitId) => void lostBefore.push(lost) };
   await createFollower(store, index, quietly).catchUp();
+  // Not awaited: a search waits for it, nothing else does.
+  void index.words();
 
   const heads = await Heads.open({ file: join(stateDir, "heads"), clock, warn });
   const feed = await Feed.open({ store, index, heads, warn });

@@ -108,9 +108,9 @@ export function createReads(deps: ReadsDeps): Reads {
       return { metadata, content: textOf(past.index, metadata), dirty: false, conflicted: false };
     },
     async search({ at, ...query }, caller) {
-      if (at === undefined) return index.search({ ...query, nowMs: deps.nowMs() });
+      if (at === undefined) return index.searchInTurns({ ...query, nowMs: deps.nowMs() });
       const past = await asOf(at, caller);
-      return past.index.search({ ...query, nowMs: past.atMs });
+      return past.index.searchInTurns({ ...query, nowMs: past.atMs });
     },
     async blobText(id) {
       return new TextDecoder().decode(await deps.store.readBlob(id));

@@ -3,8 +3,8 @@
  * No text of a query is ever syntax. Pure over postings.
  */
 import { isCjk, queryTokens } from "../../lib/text.ts";
-import type { Postings } from "./postings.ts";
 import { wordForms } from "./word-forms.ts";
+import type { WordSource } from "./word-source.ts";
 
 export interface Scored {
   readonly key: number;
@@ -13,9 +13,11 @@ export interface Scored {
 }
 
 interface Corpus {
-  readonly postings: Postings;
-  readonly docs: ReadonlyMap<number, { readonly key: number; readonly length: number }>;
+  readonly words: WordSource;
+  readonly size: number;
   readonly averageLength: number;
+  /** Every key is smaller. */
+  readonly keysEnd: number;
 }
 
 const K1 = 0.9;
@@ -47,59 +49,93 @@ export function rankingWords(query: string): string[] {
   return telling.length > 0 ? telling : words;
 }
 
-/** Score every document that holds a word of the query. Empty when the query has no word. */
-export function rank(query: string, corpus: Corpus): Scored[] {
+/**
+ * Score every document that holds a word of the query. Empty when the query has no word.
+ * @returns yields after each word, so that others can have their turn
+ */
+export function* rank(
+  query: string,
+  { words: source, size, averageLength, keysEnd }: Corpus,
+): Generator<void, Scored[]> {
   const words = rankingWords(query);
   const last = queryTokens(query).at(-1);
-  const scores = new Map<number, { score: number; matched: number }>();
+  const scores = new Float64Array(keysEnd);
+  const matched = new Uint32Array(keysEnd);
+  const found: number[] = [];
+  const weights = new Weights(source, keysEnd);
   for (const word of words) {
-    const weights = word === last ? withPrefix(corpus.postings, word) : exact(corpus.postings, word);
-    const idf = Math.log(1 + (corpus.docs.size - weights.size + 0.5) / (weights.size + 0.5));
-    for (const [doc, tf] of weights) {
-      const length = corpus.docs.get(doc)?.length ?? 0;
-      const norm = K1 * (1 - B + (B * length) / Math.max(1, corpus.averageLength));
-      const gain = (idf * tf * (K1 + 1)) / (tf + norm);
-      const so = scores.get(doc);
-      if (so) {
-        so.score += gain;
-        so.matched += 1;
-      } else scores.set(doc, { score: gain, matched: 1 });
+    weights.look(word, word === last);
+    const idf = Math.log(1 + (size - weights.keys.length + 0.5) / (weights.keys.length + 0.5));
+    for (const key of weights.keys) {
+      const tf = weights.take(key);
+      const norm = K1 * (1 - B + (B * weights.lengthOf(key)) / Math.max(1, averageLength));
+      if (matched[key] === 0) found.push(key);
+      scores[key] = (scores[key] ?? 0) + (idf * tf * (K1 + 1)) / (tf + norm);
+      matched[key] = (matched[key] ?? 0) + 1;
     }
+    yield;
   }
-  const found: Scored[] = [];
-  for (const [doc, { score, matched }] of scores) {
-    const key = corpus.docs.get(doc)?.key;
-    const coverage = COVERAGE_FLOOR + ((1 - COVERAGE_FLOOR) * matched) / words.length;
-    if (key !== undefined) found.push({ key, score: scaled(score * coverage) });
-  }
-  return found;
+  return found.map((key) => {
+    const coverage = COVERAGE_FLOOR + ((1 - COVERAGE_FLOOR) * (matched[key] ?? 0)) / words.length;
+    return { key, score: scaled((scores[key] ?? 0) * coverage) };
+  });
 }
 
 /** To 0..1, in the same order. */
 const scaled = (score: number) => score / (score + HALF_SCORE);
 
-/** Documents with the word or, for less, another form of it. */
-function exact(postings: Postings, word: string): Map<number, number> {
-  const weights = new Map<number, number>();
-  postings.of(word, (doc, weight) => weights.set(doc, weight));
-  for (const form of wordForms(word)) atLeast(postings, weights, form, FORM_SHARE);
-  return weights;
-}
+/** The documents of one word at a time, each with its best weight. */
+class Weights {
+  readonly #source: WordSource;
+  readonly #weights: Float64Array;
+  readonly #lengths: Uint32Array;
+  /** The word's documents. */
+  keys: number[] = [];
 
-function atLeast(postings: Postings, weights: Map<number, number>, term: string, share: number): void {
-  postings.of(term, (doc, weight) => weights.set(doc, Math.max(weights.get(doc) ?? 0, weight * share)));
-}
-
-/** The word and, for less, what it starts. One CJK character starts the pairs that hold it. */
-function withPrefix(postings: Postings, word: string): Map<number, number> {
-  const weights = exact(postings, word);
-  const oneCjk = isCjk(word) && Array.from(word).length === 1;
-  if (!oneCjk && (isCjk(word) || word.length < PREFIX_MIN_CHARS)) return weights;
-  const terms = postings.startingWith(word);
-  if (!oneCjk && terms.length > PREFIX_MAX_TERMS) return weights;
-  for (const term of terms) {
-    if (term === word) continue;
-    atLeast(postings, weights, term, oneCjk ? 1 : PREFIX_SHARE);
+  constructor(source: WordSource, keysEnd: number) {
+    this.#source = source;
+    this.#weights = new Float64Array(keysEnd);
+    this.#lengths = new Uint32Array(keysEnd);
   }
-  return weights;
+
+  /** Documents with the word or, for less, another form of it; of the query's last word also what it starts. */
+  look(word: string, starts: boolean): void {
+    this.keys = [];
+    this.#add(word, 1);
+    for (const form of wordForms(word)) this.#add(form, FORM_SHARE);
+    if (starts) this.#addStarted(word);
+  }
+
+  /** The weight of a document, which is 0 from then on. */
+  take(key: number): number {
+    const weight = this.#weights[key] ?? 0;
+    this.#weights[key] = 0;
+    return weight;
+  }
+
+  lengthOf(key: number): number {
+    return this.#lengths[key] ?? 0;
+  }
+
+  #add(term: string, share: number): void {
+    this.#source.of(term, (key, weight, length) => {
+      const before = this.#weights[key] ?? 0;
+      if (before === 0) {
+        this.keys.push(key);
+        this.#lengths[key] = length;
+      }
+      if (weight * share > before) this.#weights[key] = weight * share;
+    });
+  }
+
+  /** One CJK character starts the pairs that hold it. */
+  #addStarted(word: string): void {
+    const oneCjk = isCjk(word) && Array.from(word).length === 1;
+    if (!oneCjk && (isCjk(word) || word.length < PREFIX_MIN_CHARS)) return;
+    const terms: string[] = [];
+    for (const term of this.#source.startingWith(word)) {
+      if (terms.push(term) > PREFIX_MAX_TERMS && !oneCjk) return;
+    }
+    for (const term of terms) if (term !== word) this.#add(term, oneCjk ? 1 : PREFIX_SHARE);
+  }
 }

@@ -21,27 +21,32 @@ interface Hit {
 /**
  * Search. Without a query every note in sight matches, newest first. A ranked query without a single word
  * (`:`) is looked for literally. Files that can't be read as notes are searched by their text.
+ * @returns yields between steps, so that others can have their turn; what changes meanwhile counts as it is then
  */
-export function searchNotes(
+export function* searchNotes(
   head: HeadState,
   texts: TextIndex,
   query: SearchQuery,
-): { rows: SearchRow[]; total: number } {
+): Generator<void, { rows: SearchRow[]; total: number }> {
   const { query: text } = query;
   const sees = sightOf(head, query);
-  if (text === null || text === "")
-    return answer(head, allHits(head.inOrder().filter(sees).reverse()), query, []);
+  if (text === null || text === "") {
+    const hits = allHits(head.inOrder().filter(sees).reverse());
+    return answer(head, hits, query, hits.length, []);
+  }
   const folded = fold(text);
   const words = rankingWords(text);
+  const shown = (path: number) => head.holds(path) && sees(path);
   if (query.mode === "substring" || words.length === 0) {
-    const hits = allHits(literal(head, texts, query, folded, sees));
-    return answer(head, inOrder(head, hits), query, [folded]);
+    const found = yield* literal(head, texts, query, folded, shown);
+    // What went in between two steps is no hit any more.
+    const hits = allHits(found.filter(shown));
+    return answer(head, bestOf(head, hits, query.limit), query, hits.length, [folded]);
   }
   const hits: Hit[] = [];
-  for (const { key: path, score } of texts.rank(text)) {
-    if (head.holds(path) && sees(path)) hits.push({ path, score });
-  }
-  return answer(head, preferLiteral(head, inOrder(head, hits), folded), query, [folded, ...words]);
+  for (const { key: path, score } of yield* texts.rank(text)) if (shown(path)) hits.push({ path, score });
+  const best = bestOf(head, hits, Math.max(query.limit, LITERAL_LOOKED_AT));
+  return answer(head, preferLiteral(head, best, folded), query, hits.length, [folded, ...words]);
 }
 
 const LITERAL_LOOKED_AT = 100;
@@ -49,30 +54,37 @@ const LITERAL_LOOKED_AT = 100;
 const LITERAL_BONUS = 0.25;
 
 /** Among the best, a note that holds the query as it was typed (`C++`, `a-b`) stands above one that doesn't. */
-function preferLiteral(head: HeadState, hits: Hit[], folded: string): Hit[] {
+function preferLiteral(head: HeadState, hits: readonly Hit[], folded: string): Hit[] {
   const best = hits
-    .splice(0, LITERAL_LOOKED_AT)
+    .slice(0, LITERAL_LOOKED_AT)
     .map((hit) =>
       holds(head, hit.path, folded, true)
         ? { ...hit, score: hit.score + (1 - hit.score) * LITERAL_BONUS }
         : hit,
     );
-  return [...inOrder(head, best), ...hits];
+  return [...inOrder(head, best), ...hits.slice(LITERAL_LOOKED_AT)];
 }
 
 const allHits = (paths: Iterable<number>) => Array.from(paths, (path): Hit => ({ path, score: 1 }));
+
+/** Notes looked at in a step. */
+const STEP = 256;
 
 function* literal(
   head: HeadState,
   texts: TextIndex,
   query: SearchQuery,
   folded: string,
-  sees: (path: number) => boolean,
-): Generator<number> {
+  shown: (path: number) => boolean,
+): Generator<void, number[]> {
   const withTags = query.fields === "title-body-tags";
+  const found: number[] = [];
+  let looked = 0;
   for (const path of texts.mayContain(folded) ?? head.paths()) {
-    if (head.holds(path) && sees(path) && holds(head, path, folded, withTags)) yield path;
+    if (shown(path) && holds(head, path, folded, withTags)) found.push(path);
+    if (++looked % STEP === 0) yield;
   }
+  return found;
 }
 
 /** Text that no neighbour changes when it is folded: where it stands in a source, it stands in the fold. */
@@ -87,6 +99,22 @@ function holds(head: HeadState, path: number, folded: string, withTags: boolean)
       fold(note.body).includes(folded) ||
       (withTags && note.meta.tags.some((tag) => fold(tag).includes(folded))))
   );
+}
+
+/** The best so many and those that stand level with the last of them, in order; the others needn't be sorted. */
+function bestOf(head: HeadState, hits: Hit[], count: number): Hit[] {
+  if (count <= 0 || hits.length <= count) return inOrder(head, hits);
+  const { updatedMs } = head.columns;
+  const lowest = largest(hits, count, ({ score }) => score);
+  const above = hits.filter(({ score }) => score > lowest);
+  const level = hits.filter(({ score }) => score === lowest);
+  const oldestMs = largest(level, count - above.length, ({ path }) => updatedMs.at(path));
+  return inOrder(head, [...above, ...level.filter(({ path }) => updatedMs.at(path) >= oldestMs)]);
+}
+
+/** The `nth` largest of what `of` tells of the hits, from 1 on. */
+function largest(hits: readonly Hit[], nth: number, of: (hit: Hit) => number): number {
+  return Float64Array.from(hits, of).sort()[hits.length - nth] ?? Number.NEGATIVE_INFINITY;
 }
 
 /** Best first, then newest first, then by id. */
@@ -108,6 +136,7 @@ function answer(
   head: HeadState,
   hits: readonly Hit[],
   query: SearchQuery,
+  total: number,
   needles: readonly string[],
 ): { rows: SearchRow[]; total: number } {
   const rows = hits.slice(0, query.limit).flatMap(({ path, score }): SearchRow[] => {
@@ -122,5 +151,5 @@ function answer(
       },
     ];
   });
-  return { rows, total: hits.length };
+  return { rows, total };
 }

@@ -3,7 +3,7 @@
  * them is bytes that can be written as they are. Knows nothing of what the numbers mean.
  * Invariant: a view of a range that is only ever appended to stays what it was, also when the list grows.
  */
-const GROWTH = 1.25;
+const GROWTH = 1.125;
 const FIRST_ITEMS = 64;
 
 /** What can be kept in a file: append-only rows, as the machine holds them. */
@@ -124,6 +124,11 @@ export class Bytes implements Rows {
       this.#held = grown;
     }
     return from;
+  }
+
+  /** Give back room at the end that was not written. */
+  shorten(size: number): void {
+    this.#length -= size;
   }
 
   append(bytes: Uint8Array): void {

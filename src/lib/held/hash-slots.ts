@@ -2,7 +2,7 @@
  * Open addressing over rows that lie elsewhere: from a hash to the row that a caller says is equal. Holds numbers
  * only, some 7 bytes a row.
  */
-const FULL = 0.65;
+const FULL = 0.8;
 
 export class HashSlots {
   #slots = new Uint32Array(64);
@@ -25,7 +25,7 @@ export class HashSlots {
 
   /** Add a row that is not there yet. */
   add(hash: number, row: number): void {
-    if (++this.#used > this.#slots.length * FULL) this.#double();
+    if (++this.#used > this.#slots.length * FULL) this.#resize(this.#slots.length * 2);
     this.#put(hash, row);
   }
 
@@ -36,9 +36,17 @@ export class HashSlots {
     this.#slots[at] = row + 1;
   }
 
-  #double(): void {
+  /** Make room for so many more, at once. */
+  reserve(rows: number): void {
+    let slots = this.#slots.length;
+    while (this.#used + rows > slots * FULL) slots *= 2;
+    this.#resize(slots);
+  }
+
+  #resize(slots: number): void {
     const before = this.#slots;
-    this.#slots = new Uint32Array(before.length * 2);
+    if (slots === before.length) return;
+    this.#slots = new Uint32Array(slots);
     for (const slot of before) if (slot !== 0) this.#put(this.#hashOf(slot - 1), slot - 1);
   }
 }

@@ -68,6 +68,7 @@ export class HexTable {
   }
 
   restored(): void {
+    this.#slots.reserve(this.#ids.length);
     for (let row = 0; row < this.#ids.length; row++) this.#slots.add(this.#ids.hash(row), row);
   }
 }

@@ -95,6 +95,7 @@ export class TextPool {
   }
 
   restored(): void {
+    this.#slots.reserve(this.#ends.length);
     for (let number = 1; number < this.size; number++) {
       this.#slots.add(hashOf(this.#bytes.held, this.#end(number - 1), this.#end(number)), number);
     }

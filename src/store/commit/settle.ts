@@ -20,6 +20,8 @@ const MAX_WAITING_FILES = 50_000;
 const FIRST_REPAIR_MS = 1_000;
 const LONGEST_REPAIR_MS = 60_000;
 const SYNCS_AT_ONCE = 4;
+/** Groups published in this time share one sync of the Git directory. */
+const TOGETHER_MS = 20;
 
 interface Waiting {
   readonly intent: string;
@@ -54,6 +56,7 @@ export function openSettling(
 ): Settling {
   const { root, gitdir, clock, intents, table } = parts;
   const owed = new Map<string, Owed>();
+  const fresh: Omit<Waiting, "sinceMs">[] = [];
   const waiting: Waiting[] = [];
   let waitingFiles = 0;
   let chain: Promise<void> = Promise.resolve();
@@ -63,10 +66,9 @@ export function openSettling(
   let closed = false;
 
   /** The commit stands and its intent too, so what the disk refuses here is told to people and done later. */
-  function later(work: () => Promise<void>, refused: () => void = () => {}): void {
+  function later(work: () => Promise<void>): void {
     chain = chain.then(work).catch((error: unknown) => {
       parts.troubled("what follows a commit could not be done", error, "tried again");
-      refused();
     });
   }
 
@@ -78,19 +80,39 @@ export function openSettling(
       scheduleRepair();
       return;
     }
-    const paths = files.filter((f) => f.place && f.intent.after !== null).map((f) => f.intent.path);
-    const drop = async () => {
-      for (const file of files) if (file.place) returnAside({ root, intents }, file.intent);
-      dropPrepared(files, intents);
-      await fsyncFolder(gitdir);
-      intents.placed(intent);
-      wait(intent, paths);
-    };
-    // While its intent is open a person's commits are held back, so it can't wait for the next start.
-    later(drop, () => {
-      owed.set(intent, "files");
-      scheduleRepair();
+    later(async () => {
+      try {
+        for (const file of files)
+          if (file.intent.replaced !== null) returnAside({ root, intents }, file.intent);
+        dropPrepared(files, intents);
+      } catch (error) {
+        oweFiles([intent]);
+        throw error;
+      }
+      const placed = files.filter((f) => f.place && f.intent.after !== null);
+      fresh.push({ intent, paths: placed.map((f) => f.intent.path) });
+      if (fresh.length === 1) clock.after(TOGETHER_MS, () => later(syncFresh));
     });
+  }
+
+  /** The Git directory's renames outlive a power cut from here on: what is in place needs carrying out no more. */
+  async function syncFresh(): Promise<void> {
+    const groups = fresh.splice(0);
+    if (groups.length === 0) return;
+    try {
+      await fsyncFolder(gitdir);
+      for (const { intent } of groups) intents.placed(intent);
+    } catch (error) {
+      oweFiles(groups.map(({ intent }) => intent));
+      throw error;
+    }
+    for (const { intent, paths } of groups) wait(intent, paths);
+  }
+
+  /** While an intent is open a person's commits are held back, so it can't wait for the next start. */
+  function oweFiles(names: readonly string[]): void {
+    for (const name of names) owed.set(name, "files");
+    scheduleRepair();
   }
 
   function wait(intent: string, paths: readonly RepoPath[]): void {
@@ -181,6 +203,7 @@ export function openSettling(
       closed = true;
       cancelSync?.();
       cancelRepair?.();
+      later(syncFresh);
       await chain;
       await syncOldest(waiting.length);
     },

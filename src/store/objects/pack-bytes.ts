@@ -5,6 +5,7 @@
  */
 import { hash } from "node:crypto";
 import { crc32, deflateSync } from "node:zlib";
+import { type ByteWriter, byteWriter } from "../../lib/byte-writer.ts";
 import type { ObjectId, ObjectType } from "./object-id.ts";
 import { newPackName } from "./pack-names.ts";
 
@@ -63,15 +64,18 @@ export const OFS_DELTA = 6;
 const MAX_DEPTH = 40;
 const MIN_DELTA_BYTES = 200;
 const MAX_COPY = 0xffff;
+/** For the lengths, copies and marks beside what is inserted or stored. */
+const MARKS_ROOM_BYTES = 64;
+/** Of one write, mostly. */
+const FIRST_PACK_BYTES = 8192;
 
-function entryHeader(type: number, length: number): number[] {
-  const out: number[] = [];
+function writeEntryHeader(out: ByteWriter, type: number, length: number): void {
   let byte = (type << 4) | (length & 15);
-  for (let rest = Math.floor(length / 16); ; rest = Math.floor(rest / 128)) {
-    if (rest === 0) return [...out, byte];
-    out.push(byte | 128);
+  for (let rest = Math.floor(length / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    out.byte(byte | 128);
     byte = rest & 127;
   }
+  out.byte(byte);
 }
 
 /** How far back the base of an offset delta lies, as the pack writes it. */
@@ -81,19 +85,22 @@ export function distanceBytes(bytes: number): number[] {
   return out;
 }
 
-function varint(value: number): number[] {
-  const out: number[] = [];
+function writeVarint(out: ByteWriter, value: number): void {
   let rest = value;
-  for (; rest > 127; rest >>>= 7) out.push((rest & 127) | 128);
-  return [...out, rest];
+  for (; rest > 127; rest >>>= 7) out.byte((rest & 127) | 128);
+  out.byte(rest);
 }
 
-function copy(out: number[], from: number, length: number): void {
+/** Offset and size with their zero bytes left out, after a byte that says which are there. */
+function writeCopy(out: ByteWriter, from: number, length: number): void {
   for (let at = from, left = length; left > 0; ) {
     const size = Math.min(left, MAX_COPY);
-    const at0 = [at & 255, (at >>> 8) & 255, (at >>> 16) & 255, (at >>> 24) & 255, size & 255, size >>> 8];
-    const present = at0.map((byte, index) => (byte === 0 ? 0 : 1 << index));
-    out.push(0x80 | present.reduce((sum, bit) => sum + bit), ...at0.filter((byte) => byte !== 0));
+    let present = 0x80;
+    for (let i = 0; i < 4; i++) if (((at >>> (8 * i)) & 255) !== 0) present |= 1 << i;
+    for (let i = 0; i < 2; i++) if (((size >>> (8 * i)) & 255) !== 0) present |= 16 << i;
+    out.byte(present);
+    for (let i = 0; i < 4; i++) if ((present & (1 << i)) !== 0) out.byte((at >>> (8 * i)) & 255);
+    for (let i = 0; i < 2; i++) if ((present & (16 << i)) !== 0) out.byte((size >>> (8 * i)) & 255);
     at += size;
     left -= size;
   }
@@ -101,14 +108,17 @@ function copy(out: number[], from: number, length: number): void {
 
 /** A Git delta of one edit: copy, insert, copy. */
 function editDelta({ baseLength, at, removed, inserted }: ObjectEdit): Buffer {
-  const out = [...varint(baseLength), ...varint(baseLength - removed + inserted.length)];
-  copy(out, 0, at);
+  const out = byteWriter(inserted.length + MARKS_ROOM_BYTES);
+  writeVarint(out, baseLength);
+  writeVarint(out, baseLength - removed + inserted.length);
+  writeCopy(out, 0, at);
   for (let from = 0; from < inserted.length; from += 127) {
     const part = inserted.subarray(from, from + 127);
-    out.push(part.length, ...part);
+    out.byte(part.length);
+    out.bytes(part);
   }
-  copy(out, at + removed, baseLength - at - removed);
-  return Buffer.from(out);
+  writeCopy(out, at + removed, baseLength - at - removed);
+  return out.all();
 }
 
 /** Adler-32 takes the remainder at least this often, so that its sums stay exact. */
@@ -119,7 +129,8 @@ function adler32(bytes: Uint8Array): number {
   let a = 1;
   let b = 0;
   for (let from = 0; from < bytes.length; from += ADLER_RUN) {
-    for (let at = from; at < Math.min(from + ADLER_RUN, bytes.length); at++) {
+    const to = Math.min(from + ADLER_RUN, bytes.length);
+    for (let at = from; at < to; at++) {
       a += bytes[at] ?? 0;
       b += a;
     }
@@ -134,23 +145,21 @@ function adler32(bytes: Uint8Array): number {
  * zlib costs some twenty times more than this; a later repack by Git deflates.
  * @see RFC 1950, RFC 1951 section 3.2.4
  */
-function stored(content: Uint8Array): Buffer {
-  const out = Buffer.allocUnsafe(content.length + 11);
-  out.writeUInt16BE(0x7801, 0);
-  out[2] = 1;
-  out.writeUInt16LE(content.length, 3);
-  out.writeUInt16LE(content.length ^ MAX_STORED, 5);
-  out.set(content, 7);
-  out.writeUInt32BE(adler32(content), content.length + 7);
-  return out;
+function writeStored(out: ByteWriter, content: Uint8Array): void {
+  const { length } = content;
+  for (const byte of [0x78, 0x01, 1, length & 255, length >>> 8]) out.byte(byte);
+  out.byte(~length & 255);
+  out.byte((~length >>> 8) & 255);
+  out.bytes(content);
+  out.uint32(adler32(content));
 }
 
 /** Up to here deflating would save less than a disk block. */
 const SMALL_BYTES = 2048;
 
-function compress(content: Uint8Array, isDelta: boolean): Buffer {
-  if (content.length <= (isDelta ? MAX_STORED : SMALL_BYTES)) return stored(content);
-  return deflated(content, isDelta ? 0 : 1);
+function writeCompressed(out: ByteWriter, content: Uint8Array, isDelta: boolean): void {
+  if (content.length <= (isDelta ? MAX_STORED : SMALL_BYTES)) writeStored(out, content);
+  else out.bytes(deflated(content, isDelta ? 0 : 1));
 }
 
 /** Small windows for what isn't large: setting up the default one costs more than the work. */
@@ -161,7 +170,7 @@ function deflated(content: Uint8Array, level: number): Buffer {
 }
 
 /**
- * What `stored` wrote, deflated: for whoever has the time that a writer hasn't.
+ * What `writeStored` wrote, deflated: for whoever has the time that a writer hasn't.
  * @param stream a zlib stream
  * @returns the stream itself when it is another kind, or would not become smaller
  */
@@ -175,29 +184,34 @@ export function deflateStored(stream: Buffer): Buffer {
 
 /** An object whole, as an entry of a pack. */
 export function wholeEntry(type: ObjectType, bytes: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(entryHeader(TYPE_NUMBER[type], bytes.length)), compress(bytes, false)]);
+  const out = byteWriter(bytes.length + MARKS_ROOM_BYTES);
+  writeEntryHeader(out, TYPE_NUMBER[type], bytes.length);
+  writeCompressed(out, bytes, false);
+  return out.all();
 }
 
 /** The idx (version 2) of a pack, from where each object begins. Offsets stay below 2 GiB. */
 function idxOf(entries: readonly PackedAt[], packChecksum: Buffer): Buffer {
-  const sorted = entries
-    .map((entry) => ({ entry, id: Buffer.from(entry.id, "hex") }))
-    .sort((a, b) => Buffer.compare(a.id, b.id));
+  // Hex digits sort as the bytes they stand for.
+  const sorted = [...entries].sort((a, b) => (a.id < b.id ? -1 : 1));
   const count = sorted.length;
   const idx = Buffer.alloc(8 + 1024 + count * 28 + 40);
   idx.writeUInt32BE(0xff744f63, 0);
   idx.writeUInt32BE(2, 4);
   const perFirstByte = new Uint32Array(256);
-  for (const { id } of sorted) perFirstByte[id[0] ?? 0] = (perFirstByte[id[0] ?? 0] ?? 0) + 1;
+  for (const { id } of sorted) {
+    const first = Number.parseInt(id.slice(0, 2), 16);
+    perFirstByte[first] = (perFirstByte[first] ?? 0) + 1;
+  }
   let total = 0;
   for (let byte = 0; byte < 256; byte++) {
     total += perFirstByte[byte] ?? 0;
     idx.writeUInt32BE(total, 8 + byte * 4);
   }
-  sorted.forEach(({ entry, id }, index) => {
-    id.copy(idx, 1032 + index * 20);
-    idx.writeUInt32BE(entry.crc, 1032 + count * 20 + index * 4);
-    idx.writeUInt32BE(entry.offset, 1032 + count * 24 + index * 4);
+  sorted.forEach(({ id, crc, offset }, index) => {
+    idx.write(id, 1032 + index * 20, "hex");
+    idx.writeUInt32BE(crc, 1032 + count * 20 + index * 4);
+    idx.writeUInt32BE(offset, 1032 + count * 24 + index * 4);
   });
   packChecksum.copy(idx, idx.length - 40);
   hash("sha1", idx.subarray(0, -20), "buffer").copy(idx, idx.length - 20);
@@ -206,47 +220,49 @@ function idxOf(entries: readonly PackedAt[], packChecksum: Buffer): Buffer {
 
 /** An empty pack. @cost memory: the compressed bytes; keep a group under 2 GiB (256 writes of ≤ 1 MiB are) */
 export function packBuilder(): PackBuilder {
-  const chunks: Uint8Array[] = [Buffer.alloc(PACK_HEADER_BYTES)];
+  const out = byteWriter(FIRST_PACK_BYTES);
+  out.bytes(packHeader(0));
   const entries: Entry[] = [];
   const byId = new Map<ObjectId, Entry>();
-  let offset = PACK_HEADER_BYTES;
 
-  const push = (id: ObjectId, head: number[], content: Uint8Array, depth: number) => {
-    const header = Buffer.from(head);
-    const body = compress(content, depth > 0);
-    const entry = { id, offset, crc: crc32(body, crc32(header)), depth };
-    chunks.push(header, body);
-    offset += header.length + body.length;
+  const end = (id: ObjectId, offset: number, depth: number) => {
+    const entry = { id, offset, crc: crc32(out.since(offset)), depth };
     entries.push(entry);
     byId.set(id, entry);
   };
+
+  function addWhole(type: ObjectType, id: ObjectId, bytes: Uint8Array): void {
+    const offset = out.length;
+    writeEntryHeader(out, TYPE_NUMBER[type], bytes.length);
+    writeCompressed(out, bytes, false);
+    end(id, offset, 0);
+  }
+
+  function addDelta(id: ObjectId, edit: ObjectEdit, base: Entry): void {
+    const offset = out.length;
+    const delta = editDelta(edit);
+    writeEntryHeader(out, OFS_DELTA, delta.length);
+    for (const byte of distanceBytes(offset - base.offset)) out.byte(byte);
+    writeCompressed(out, delta, true);
+    end(id, offset, base.depth + 1);
+  }
 
   return {
     add(type, id, bytes, edit) {
       if (byId.has(id)) return;
       const base = edit === undefined ? undefined : byId.get(edit.base);
-      if (
-        edit === undefined ||
-        base === undefined ||
-        base.depth >= MAX_DEPTH ||
-        bytes.length < MIN_DELTA_BYTES
-      ) {
-        push(id, entryHeader(TYPE_NUMBER[type], bytes.length), bytes, 0);
-        return;
-      }
-      const delta = editDelta(edit);
-      const head = [...entryHeader(OFS_DELTA, delta.length), ...distanceBytes(offset - base.offset)];
-      push(id, head, delta, base.depth + 1);
+      const deltaPays = base !== undefined && base.depth < MAX_DEPTH && bytes.length >= MIN_DELTA_BYTES;
+      if (edit !== undefined && deltaPays) addDelta(id, edit, base);
+      else addWhole(type, id, bytes);
     },
     has: (id) => byId.has(id),
     get size() {
       return entries.length;
     },
     finish() {
-      chunks[0] = packHeader(entries.length);
-      const body = Buffer.concat(chunks);
-      const checksum = hash("sha1", body, "buffer");
-      const pack = Buffer.concat([body, checksum]);
+      packHeader(entries.length).copy(out.all());
+      const checksum = hash("sha1", out.all(), "buffer");
+      const pack = Buffer.concat([out.all(), checksum]);
       return { name: newPackName("fresh"), pack, idx: idxOf(entries, checksum), objects: entries.length };
     },
   };

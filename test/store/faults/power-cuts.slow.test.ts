@@ -9,7 +9,7 @@ import { cutPower, type Disk } from "../../support/faults/power-cut.ts";
 import { copyOf, prepare, repositories, type Template } from "../../support/faults/repository.ts";
 import { ALL_FAULTS, numbersTo, SEED, sampleOf } from "../../support/faults/sample.ts";
 import { act, openFor, SCENARIOS } from "../../support/faults/scenarios.ts";
-import { problemsAfter } from "../../support/faults/sound.ts";
+import { problemsAfter, writeOn } from "../../support/faults/sound.ts";
 import { settled } from "../../support/faults/told.ts";
 import { wholeFrom } from "../../support/random.ts";
 
@@ -64,6 +64,10 @@ async function imagesOf({ scenario }: Template, root: string): Promise<Image[]> 
     cut("when the answer is there");
     await settled(root);
     cut("when all is settled");
+    // Another write makes durable what was noted of the one before.
+    await writeOn(store);
+    await settled(root);
+    cut("after another write");
     await store.close();
     cut("when the store is closed");
   } finally {
