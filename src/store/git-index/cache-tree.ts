@@ -6,6 +6,7 @@
  * @see gitformat-index(5), "Cache tree"
  */
 import type { ObjectId } from "../objects/object-id.ts";
+import type { ProvenTree } from "./prove-tree.ts";
 
 export interface CacheTree {
   /** Of one folder, in raw bytes as latin1; "" the root. */
@@ -16,6 +17,8 @@ export interface CacheTree {
   readonly folders: readonly CacheTree[];
   /** As it lies in the file, with everything below it. */
   readonly bytes: Buffer;
+  /** How often a change below an invalid folder found it so. */
+  readonly misses: number;
 }
 
 /** What a chain of commits made of the folders that it touched; by path in raw bytes as latin1, "" the root. */
@@ -63,13 +66,20 @@ function parse(content: Buffer, position: { at: number }): CacheTree | null {
     folders.push(child);
   }
   const name = content.toString("latin1", from, nul);
-  return { name, count: Number(count), id, folders, bytes: content.subarray(from, position.at) };
+  return { name, count: Number(count), id, folders, bytes: content.subarray(from, position.at), misses: 0 };
 }
 
-function node(name: string, count: number, id: ObjectId | null, folders: readonly CacheTree[]): CacheTree {
+function node(
+  name: string,
+  count: number,
+  id: ObjectId | null,
+  folders: readonly CacheTree[],
+  misses = 0,
+): CacheTree {
   const head = Buffer.from(`${name}\0${count} ${folders.length}\n`, "latin1");
   const own = id === null ? [head] : [head, Buffer.from(id, "hex")];
-  return { name, count, id, folders, bytes: Buffer.concat([...own, ...folders.map((one) => one.bytes)]) };
+  const bytes = Buffer.concat([...own, ...folders.map((one) => one.bytes)]);
+  return { name, count, id, folders, bytes, misses };
 }
 
 /** The edits of one folder and, by name, of those below it. */
@@ -121,19 +131,32 @@ const order = (a: CacheTree, b: CacheTree) => a.name.length - b.name.length || (
  * The proof of an id: a folder whose node is valid holds in the index exactly the tree of that id. When this is its
  * tree in the chain's base, and everything that the chain changed below it was changed in the index alike, then
  * the index holds its tree in the chain's tip. A folder that a person staged something in has no valid node, or
- * one of another tree, and is marked invalid.
+ * one of another tree.
+ * Where that proof fails the tree is made of the entries themselves and compared with the tip's; so a cache-tree
+ * becomes whole that was never made, or was marked by what a person staged and committed. A folder that fails this
+ * as well is marked invalid, and tried ever more rarely.
  *
+ * @param root null: there is none yet
  * @param edits all paths that the chain changed, whether or not the index followed
  * @param moved the chain's folders; empty when the edits are of no chain: all that changed is marked invalid
- * @returns null when no entry is left
+ * @param prove the tree of a folder by the entries of the index as edited
+ * @returns null when no entry is left, or nothing is known
  * @cost follows the folders touched and how many folders lie in them
  */
 export function followTip(
-  root: CacheTree,
+  root: CacheTree | null,
   edits: Iterable<EditedEntry>,
   moved: MovedFolders,
+  prove: Prove,
 ): CacheTree | null {
-  return follow({ before: root, isEmpty: false }, gather(edits), moved);
+  return follow({ before: root, isEmpty: false }, gather(edits), { moved, prove });
+}
+
+type Prove = (folder: string, folders: readonly CacheTree[]) => ProvenTree | null;
+
+interface Ground {
+  readonly moved: MovedFolders;
+  readonly prove: Prove;
 }
 
 interface Place {
@@ -143,17 +166,17 @@ interface Place {
   readonly isEmpty: boolean;
 }
 
-function follow({ before, isEmpty }: Place, touched: Touched, moved: MovedFolders): CacheTree | null {
+function follow({ before, isEmpty }: Place, touched: Touched, ground: Ground): CacheTree | null {
   if (!touched.changed) return before;
   const isKnown = isEmpty || (before !== null && before.count >= 0);
-  const move = moved.get(touched.path);
+  const move = ground.moved.get(touched.path);
   const isBase = isEmpty || (before !== null && before.id !== null && before.id === move?.before);
   const had = before?.folders ?? [];
   const folders = had.filter((one) => !touched.folders.has(one.name));
   for (const [name, below] of touched.folders) {
     const child = had.find((one) => one.name === name) ?? null;
     // A valid folder names all folders in it: one that is missing had no entries.
-    const after = follow({ before: child, isEmpty: child === null && isBase }, below, moved);
+    const after = follow({ before: child, isEmpty: child === null && isBase }, below, ground);
     if (after !== null) folders.push(after);
   }
   folders.sort(order);
@@ -162,5 +185,12 @@ function follow({ before, isEmpty }: Place, touched: Touched, moved: MovedFolder
   if (isKnown && count <= 0) return null;
   const isProved = isBase && touched.level && folders.every((one) => one.count >= 0);
   if (isProved && move !== undefined) return node(name, count, move.after, folders);
-  return before === null && folders.length === 0 ? null : node(name, -1, null, folders);
+  const misses = before?.misses ?? 0;
+  // The first, second, fourth, eighth … time: what stays staged for long costs little.
+  if (move !== undefined && (misses & (misses - 1)) === 0) {
+    const proven = ground.prove(touched.path, folders);
+    if (proven?.id === move.after) return node(name, proven.count, proven.id, proven.folders);
+  }
+  const isUnknown = before === null && folders.length === 0 && move === undefined;
+  return isUnknown ? null : node(name, -1, null, folders, misses + 1);
 }

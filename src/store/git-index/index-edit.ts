@@ -4,7 +4,7 @@
  */
 import type { BigIntStats } from "node:fs";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
-import { type EditedEntry, followTip, type MovedFolders } from "./cache-tree.ts";
+import { type CacheTree, type EditedEntry, followTip, type MovedFolders } from "./cache-tree.ts";
 import { changedEntry, newEntry } from "./index-bytes.ts";
 import {
   type Change,
@@ -17,6 +17,7 @@ import {
   standing,
   walk,
 } from "./index-image.ts";
+import { treeOf } from "./prove-tree.ts";
 
 export interface IndexEdit {
   readonly path: RepoPath;
@@ -135,8 +136,9 @@ export function editImage(
   }
   if (changes.length === 0) return { image, left };
   changes.sort((a, b) => a.key.compare(b.key));
-  const tree = image.tree === null ? null : followTip(image.tree, edited, moved);
-  return { image: { ...image, changes: merged(image.changes, changes), tree }, left };
+  const next = { ...image, changes: merged(image.changes, changes) };
+  const prove = (folder: string, folders: readonly CacheTree[]) => treeOf(next, folder, folders);
+  return { image: { ...next, tree: followTip(image.tree, edited, moved, prove) }, left };
 }
 
 /** Both by key; the newer one counts. A path that the run doesn't have and that is gone again needs no change. */
