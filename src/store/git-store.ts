@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseCommit, parseOwnCommit } from "../domain/commit-proof.ts";
+import { parseOwnCommit } from "../domain/commit-proof.ts";
 import type { CommitEvents } from "../domain/event.ts";
 import type { RepoPath } from "../domain/note.ts";
 import type { Warn } from "../lib/bus.ts";
@@ -24,7 +24,9 @@ import { openWorkTree } from "./files/work-tree.ts";
 import { openIndexCache } from "./git-index/index-cache.ts";
 import { openIndexLag } from "./git-index/index-lag.ts";
 import { openStaged } from "./git-index/staged.ts";
-import { createGitLog, toEvents } from "./history/git-log.ts";
+import { toEvents } from "./history/git-log.ts";
+import { wholeHistory } from "./history/history-thread.ts";
+import { openRepositoryLog } from "./history/repository-log.ts";
 import type { Draft, DraftOutcome, NoteStore, Publication } from "./note-store.ts";
 import { gitObjects } from "./objects/objects.ts";
 import { resolveCommit } from "./objects/resolve-commit.ts";
@@ -99,6 +101,8 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   let lastPublishedMs = Number.NEGATIVE_INFINITY;
   const staged = openStaged(parts);
   const indexLag = openIndexLag(parts);
+  const { roots, proofKey } = options;
+  const whole = wholeHistory(log, { gitdir, roots, proofKey });
 
   /** Beside a person's Git at most one publication in a while; whatever else the store does goes on meanwhile. */
   async function giveGitTime(): Promise<void> {
@@ -145,7 +149,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     blobAt: log.blobAt,
     list: log.list,
     diff: log.diff,
-    history: log.history,
+    history: (after, to) => (after === null ? whole(to) : log.history(after, to)),
     commitInfo: log.info,
     resolveCommit: async (text) => resolveCommit(objects, text),
     commitAt: (atMs) => log.commitAt(readRef(gitdir, ref), atMs),
@@ -205,12 +209,7 @@ function openParts(
     durability: options.durability ?? "full",
     objects,
     trees: treeChain((id) => objects.read("tree", id)),
-    log: createGitLog({
-      readCommit: (id) => objects.read("commit", id),
-      readTree: (id) => objects.read("tree", id),
-      parse: (id, raw) => parseCommit(id, raw, proofKey),
-      notes,
-    }),
+    log: openRepositoryLog({ gitdir, roots, proofKey }, objects).log,
     locks: gitLocks({ gitdir, clock, lockWaitMs, onForeign: foreign.saw }),
     intents,
     table,

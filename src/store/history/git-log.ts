@@ -43,6 +43,8 @@ export interface GitLog {
   list(commit: CommitId): Promise<TreeFile[]>;
   diff(from: CommitId | null, to: CommitId): Promise<TreeChange[]>;
   history(after: CommitId | null, to: CommitId): AsyncIterable<CommitEvents>;
+  /** Whether a commit has more than so many first parents. @cost a look at each of these */
+  isLongerThan(commits: number, to: CommitId): Promise<boolean>;
   /** @param tip where the first-parent chain starts */
   commitAt(tip: CommitId | null, atMs: number): Promise<CommitId | null>;
   isAncestor(ancestor: CommitId, of: CommitId): Promise<boolean>;
@@ -138,7 +140,18 @@ export function createGitLog(source: LogSource): GitLog {
     return null;
   }
 
+  async function isLongerThan(commits: number, to: CommitId): Promise<boolean> {
+    const turn = slicer();
+    let id: CommitId | undefined = to;
+    for (let left = commits; left > 0 && id !== undefined; left--) {
+      id = header(id).parents[0];
+      await turn();
+    }
+    return id !== undefined;
+  }
+
   return {
+    isLongerThan,
     header: async (id) => header(id),
     info: async (id) => source.parse(id, source.readCommit(id)),
     eventsOf,

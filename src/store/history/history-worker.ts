@@ -1,0 +1,58 @@
+/**
+ * The thread that reads a long history: told which by `workerData`, it posts batches and waits for room between
+ * them. Started and ended by `history-thread.ts`.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { NotesError } from "../../domain/errors.ts";
+import { asStorageError } from "../storage-error.ts";
+import { packEvents } from "./event-batch.ts";
+import type { HistoryAnswer, HistoryTask } from "./history-thread.ts";
+import { openRepositoryLog } from "./repository-log.ts";
+
+const BATCH_COMMITS = 256;
+/** Batches that may wait to be folded. */
+const AHEAD = 8;
+
+async function tell(post: (answer: HistoryAnswer) => void, room: () => Promise<void>): Promise<void> {
+  // Given by `history-thread.ts` alone.
+  const task = workerData as HistoryTask;
+  const { log, objects } = openRepositoryLog(task);
+  let batch = [];
+  for await (const events of log.history(null, task.to)) {
+    batch.push(events);
+    if (batch.length < BATCH_COMMITS) continue;
+    await room();
+    post({ kind: "batch", text: packEvents(batch) });
+    batch = [];
+  }
+  objects.close();
+  post({ kind: "batch", text: packEvents(batch) });
+  post({ kind: "end" });
+}
+
+const port = parentPort;
+if (port !== null) {
+  let free = AHEAD;
+  let wake: (() => void) | null = null;
+  port.on("message", () => {
+    free++;
+    wake?.();
+  });
+  const room = async () => {
+    while (free <= 0) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+    free--;
+  };
+  tell((answer) => port.postMessage(answer), room).catch((error: unknown) => {
+    const told = asStorageError(error, "reading history");
+    // An error's own fields don't cross.
+    const answer: HistoryAnswer =
+      told instanceof NotesError
+        ? { kind: "refused", code: told.code, message: told.message, data: told.data }
+        : { kind: "failed", message: told instanceof Error ? told.message : String(told) };
+    port.postMessage(answer);
+  });
+}
