@@ -14,6 +14,7 @@ import { cacheTreeFaults } from "../../support/cache-tree-truth.ts";
 import { at, blobOf, committed, draft } from "../../support/drafts.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
 import type { GitRepo } from "../../support/git-repo.ts";
+import { saveFile } from "../../support/save-file.ts";
 import { type StoreOnGit, storeOnGit } from "../../support/store-on-git.ts";
 import { until } from "../../support/wait.ts";
 
@@ -135,6 +136,19 @@ test("after a restart the index is carried on from, and one whose shared index i
   rmSync(join(on.repo.gitdir, "index"));
   on.repo.git("read-tree", "HEAD");
   await commit(on, draft("notes/c.md", "c"));
+  expect(on.repo.git("status", "--porcelain")).toBe("");
+});
+
+test("a shared index that the disk refuses is told of, and commits go on with a whole index", async () => {
+  const warned: string[] = [];
+  const on = await start();
+  await on.store.close();
+  saveFile(on.repo.gitdir, "notesd/shared", "a file where the folder should be");
+  await on.reopen({ warn: (what) => warned.push(what) });
+  await commit(on, draft("notes/a.md", "a"));
+  await until("the warning", () => warned.includes("a shared Git index could not be written"));
+  await commit(on, draft("notes/b.md", "b"));
+  expect([standsOn(on.repo), sharedIn(on.repo)]).toEqual([null, []]);
   expect(on.repo.git("status", "--porcelain")).toBe("");
 });
 
