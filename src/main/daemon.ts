@@ -1,6 +1,6 @@
 /**
  * One daemon, wired once, in this order: preflight, lock, store with its recovery, index, notebook, doors, and
- * last `daemon.json`, which says that it answers. `stop` undoes it backwards.
+ * last `daemon.json`, which says that it answers; files are looked at beside that. `stop` undoes it backwards.
  * Invariant: whatever fails on the way up leaves nothing held and nothing announced.
  *
  * @see spec: protocol, section 6 · storage, section 3 (Start)

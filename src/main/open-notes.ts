@@ -1,6 +1,6 @@
 /**
  * The notebook of one repository with the disk door before it: store, index from its checkpoint or rebuilt,
- * notebook, watchers, and a first look at every file. Returns when writes may come.
+ * notebook, watchers, and a first look at every file. Returns when reads may come; writes wait for that look.
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -36,6 +36,7 @@ interface OpenNotes {
 const DEFAULT_PRIORITY = 0.6;
 const NOTE_BYTES = 256 << 10;
 const WAITING_WRITES = 4096;
+const BEGIN_AGAIN_MS = 5_000;
 
 /** @throws NotesError STORAGE; ProcessError USAGE */
 export async function openNotes(resolved: Resolved, around: NotesSurroundings): Promise<OpenNotes> {
@@ -81,13 +82,14 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       max_wait_ms: settings.reconcile?.max_wait_ms ?? 300_000,
       commit: settings.reconcile?.commit ?? "auto",
     },
+    filesFirst: true,
     person,
     proofKey: await proofKey(join(stateDir, "proof.key")),
     clock,
     randomBytes,
     warn: (message, fields) => log.warn(message, fields),
   });
-  const disk = await watchDisk(opened, {
+  const disk = watchDisk(opened, {
     root: place.root,
     gitDir: place.gitDir,
     // A linked working tree is refused by preflight.
@@ -107,20 +109,35 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   };
 }
 
-/** Watch the files and look at all of them once. What fails closes what was opened, or the process would stay. */
-async function watchDisk(opened: OpenedNotebook, deps: DiskDeps): Promise<DiskDoor> {
-  let disk: DiskDoor | null = null;
-  try {
-    disk = await startDisk(deps);
-    const { status } = disk;
-    opened.setWatching(status);
-    await opened.disk.scanAll("start");
-    return disk;
-  } catch (error) {
-    await disk?.close();
-    await opened.notebook.close();
-    throw error;
+/** Watch the files and look at all of them once, while reads are served; what fails is reported and tried again. */
+function watchDisk(opened: OpenedNotebook, deps: DiskDeps): Pick<DiskDoor, "close"> {
+  let door: DiskDoor | null = null;
+  let closed = false;
+  let cancelAgain = () => {};
+  let beginning = begin();
+
+  async function begin(): Promise<void> {
+    try {
+      door ??= await startDisk(deps);
+      opened.setWatching(door.status);
+      if (!closed) await opened.disk.scanAll("start");
+    } catch (error) {
+      deps.failed(error);
+      if (closed) return;
+      cancelAgain = deps.clock.after(BEGIN_AGAIN_MS, () => {
+        beginning = begin();
+      });
+    }
   }
+
+  return {
+    async close() {
+      closed = true;
+      cancelAgain();
+      await beginning;
+      await door?.close();
+    },
+  };
 }
 
 function typesOf(more: Readonly<Record<string, { readonly priority?: number | undefined }>>) {

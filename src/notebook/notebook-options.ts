@@ -22,6 +22,8 @@ export interface NotebookOptions {
   /** Where notes may lie, relative to the repository; `.` for all of it. */
   readonly roots: readonly string[];
   readonly reconcile: ReconcileSettings;
+  /** Writes wait until the disk door looked at every file once; default: they don't. */
+  readonly filesFirst?: boolean;
   /** Author of hand edits. */
   readonly person: Author;
   /** 32 bytes. */

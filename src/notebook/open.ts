@@ -23,6 +23,7 @@ import type { NotebookOptions } from "./notebook-options.ts";
 import { createPast } from "./past.ts";
 import { createReads } from "./reads.ts";
 import { createDiskSide, type DiskSide } from "./reconcile/disk-side.ts";
+import { createFirstLook } from "./reconcile/first-look.ts";
 import { noteWords } from "./reconcile/note-words.ts";
 import { createReconciler } from "./reconcile/reconcile.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
@@ -45,7 +46,7 @@ export interface OpenedNotebook {
 
 /**
  * Open a notebook: the index is brought level with the branch, so that reads are served at once. Hand edits
- * enter with the disk door's first scan.
+ * enter with the disk door's first scan, for which writes wait where `filesFirst` says so.
  *
  * @throws NotesError STORAGE history can't be read
  * @cost a fold of what came after the checkpoint
@@ -54,6 +55,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const { store, index, stateDir, clock, warn } = options;
   const types: ReadonlySet<string> = new Set(Object.keys(options.types));
   const nowMs = () => clock.now();
+  const firstLook = createFirstLook(options.filesFirst === true, options.limits.waitingWrites);
   const levelAt = index.head;
   const lostBefore: CommitId[] = [];
   const quietly = { moved: async () => {}, takenBack: (lost: CommitId) => void lostBefore.push(lost) };
@@ -120,6 +122,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     past: createPast(store, options.newIndex),
     moment,
     reconciler,
+    firstLook,
     nowMs,
   });
   const rescue = createRescue({
@@ -141,17 +144,19 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     writer,
     follower,
     reconciler,
+    firstLook,
     rescue,
     stateWatch,
     clock,
     failed: (error) => warn("the Git index could not be put level", failureOf(error, SAFE)),
   });
-  let watching = () => "starting";
+  let watching = () => "";
 
   const notebook: Notebook = {
     types: options.types,
     ...reads,
     async write(request, caller, entered) {
+      if (!firstLook.done) await firstLook.wait();
       const { change } = request;
       const path = change.kind === "create" ? null : (index.get(change.noteId)?.path ?? null);
       const resolves = change.kind === "update" && change.content !== undefined;
@@ -184,12 +189,11 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       return agent === "all" ? "all" : [agent];
     },
     seen: (caller) => seen.note(caller, index.head),
-    settle: async (paths, reason) =>
-      reconciler.settle(
-        paths?.map((path) => noteFile(path, options.roots)),
-        reason,
-        "person",
-      ),
+    async settle(paths, reason) {
+      const files = paths?.map((path) => noteFile(path, options.roots));
+      await firstLook.wait();
+      return reconciler.settle(files, reason, "person");
+    },
     verify: () => verifyNotebook({ store, index, newIndex: options.newIndex }),
     async status() {
       return {
@@ -202,12 +206,14 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         pending: [...new Set([...store.pending(), ...reconciler.pending()])].sort(),
         unsettled: reconciler.unsettled(),
         reported: reconciler.reported(),
-        watching: watching(),
+        watching: firstLook.done ? watching() : STARTING,
       };
     },
     async close() {
       disk.close();
-      await settleAtStop(reconciler, warn);
+      firstLook.close();
+      // Without a first look a deletion is not told from a rename: the next start knows.
+      if (firstLook.done) await settleAtStop(reconciler, warn);
       await reconciler.close();
       await writer.drain();
       stateWatch.stop();
@@ -240,6 +246,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
   };
 }
+
+const STARTING = "starting: reads are served, writes wait until every file was looked at";
 
 const NOTES_INDEX_MAX_NOTES = 10_000;
 

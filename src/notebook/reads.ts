@@ -11,15 +11,17 @@ import type { NoteStore } from "../store/note-store.ts";
 import { requireNote } from "./find-note.ts";
 import { lastClean } from "./last-clean.ts";
 import type { Moment, NoteText } from "./notebook.ts";
+import type { FirstLook } from "./reconcile/first-look.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
 
 interface ReadsDeps {
-  readonly store: Pick<NoteStore, "readBlob" | "conflicts">;
+  readonly store: Pick<NoteStore, "readBlob" | "conflicts" | "workTree">;
   readonly index: NoteIndex;
   readonly types: ReadonlySet<string>;
   readonly past: (commit: NonNullable<Moment["commit"]>) => Promise<NoteIndex>;
   readonly moment: (text: string, caller: Caller, parameter: string) => Promise<Moment>;
   readonly reconciler: Pick<Reconciler, "hint" | "dirty" | "settle">;
+  readonly firstLook: FirstLook;
   readonly nowMs: () => number;
 }
 
@@ -34,7 +36,7 @@ export interface Reads {
 
 /** Make the reads of one notebook. */
 export function createReads(deps: ReadsDeps): Reads {
-  const { index, reconciler } = deps;
+  const { index, reconciler, firstLook } = deps;
 
   /** The index as of a moment. @throws NotesError NOT_FOUND the notebook had no commit then */
   async function asOf(at: string, caller: Caller): Promise<{ index: NoteIndex; atMs: number }> {
@@ -64,8 +66,18 @@ export function createReads(deps: ReadsDeps): Reads {
     return content;
   }
 
+  /** While the daemon starts a note whose file holds what would be served needs to wait for nothing. */
+  async function lookedAt(path: RepoPath, revision: string): Promise<boolean> {
+    const [file] = await deps.store.workTree.scan([path]);
+    if (file?.kind === "file" && file.blob === revision) return false;
+    // Trigger: the scan failed. Why: reads go on whatever happens. Outcome: this file is looked at by itself.
+    await firstLook.wait().catch(() => {});
+    return true;
+  }
+
   /** Commit a person's save of this note first, when one waits. @returns whether one still waits */
-  async function settleFirst(path: RepoPath): Promise<boolean> {
+  async function settleFirst(path: RepoPath, revision: string): Promise<boolean> {
+    if (!firstLook.done && !(await lookedAt(path, revision))) return false;
     await reconciler.hint([path]);
     if (!reconciler.dirty(path)) return false;
     try {
@@ -81,7 +93,7 @@ export function createReads(deps: ReadsDeps): Reads {
   async function readNow(id: string): Promise<NoteText> {
     const before = index.get(id);
     // Paths of the index are checked ones.
-    const dirty = before !== null && (await settleFirst(before.path as RepoPath));
+    const dirty = before !== null && (await settleFirst(before.path as RepoPath, before.revision));
     const metadata = requireNote(index, id, deps.nowMs());
     const noteId = metadata.note_id as NoteId;
     const present = textOf(index, metadata);

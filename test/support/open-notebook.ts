@@ -39,6 +39,7 @@ export interface TestNotebookOptions {
   readonly store?: MemoryStore;
   readonly stateDir?: string;
   readonly warn?: Warn;
+  readonly filesFirst?: boolean;
 }
 
 const byte = wholeFrom(0);
@@ -60,6 +61,7 @@ export async function openTestNotebook(options: TestNotebookOptions = {}): Promi
     filenames: "id",
     roots: ["notes", "memory"],
     reconcile: { quiet_ms: 20, max_wait_ms: 200, commit },
+    filesFirst: options.filesFirst ?? false,
     person: { name: "Pat", email: "pat@example.com" },
     proofKey,
     clock,

@@ -8,6 +8,7 @@ import type { StateWatch } from "../state-watch.ts";
 import type { Follower } from "../writing/follow.ts";
 import type { Rescue } from "../writing/rescue.ts";
 import type { Writer } from "../writing/writer.ts";
+import type { FirstLook } from "./first-look.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 export interface DiskSide extends Pick<Reconciler, "hint" | "scanAll"> {
@@ -25,15 +26,16 @@ export interface DiskSide extends Pick<Reconciler, "hint" | "scanAll"> {
   close(): void;
 }
 
-/** Put together what the disk door and Git's hooks may ask. */
 const LOCKED_AGAIN_MS = 100;
 
+/** Put together what the disk door and Git's hooks may ask. */
 export function createDiskSide(parts: {
   readonly store: NoteStore;
   readonly index: NoteIndex;
   readonly writer: Pick<Writer, "alone">;
   readonly follower: Follower;
   readonly reconciler: Reconciler;
+  readonly firstLook: FirstLook;
   readonly rescue: Rescue;
   readonly stateWatch: Pick<StateWatch, "look">;
   readonly clock: Clock;
@@ -53,7 +55,7 @@ export function createDiskSide(parts: {
   const lagging = async () => [...(await store.laggingIndex()), ...(await reconciler.lagging())];
   const disk: DiskSide = {
     hint: reconciler.hint,
-    scanAll: reconciler.scanAll,
+    scanAll: (reason) => parts.firstLook.follow(reconciler.scanAll(reason)),
     async headMoved() {
       await writer.alone(() => follower.catchUp());
       await levelIndex();
@@ -67,8 +69,16 @@ export function createDiskSide(parts: {
       await reconciler.onHeadMoved();
       return lagging();
     },
-    folders: () => new Set(index.files().map(({ path }) => folderOf(path))),
-    noteCount: () => index.files().length,
+    *folders() {
+      let last: string | null = null;
+      // Files that lie together come together, mostly.
+      for (const { path } of index.files()) {
+        const folder = folderOf(path);
+        if (folder !== last) yield folder;
+        last = folder;
+      }
+    },
+    noteCount: () => index.size(),
     close: () => cancelAgain(),
   };
   return disk;
