@@ -82,9 +82,9 @@ export interface Snapshot {
  */
 export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | null): Snapshot {
   const { graph, state } = parts;
-  const since = after?.graph === graph ? after : null;
   const changed = state.takeChanged();
-  const paths = since ? changed : Uint32Array.from(state.paths());
+  const since = changed && after?.graph === graph ? after : null;
+  const paths = since && changed ? changed : Uint32Array.from(state.paths());
   const held = state.texts.pages();
   const rows = graph.rows.map((column, i) => [since?.rows[i] ?? 0, column.length] as const);
   const head = [asBytes(paths), ...state.columns.copy(paths)];

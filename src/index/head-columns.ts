@@ -85,23 +85,11 @@ export class HeadColumns {
 
   /** Rows of these paths, column by column, in copies. */
   copy(paths: Uint32Array): readonly Uint8Array[] {
-    return NAMES.map((name) => {
-      const column = this[name];
-      const copied = column.empty(paths.length);
-      for (let i = 0; i < paths.length; i++) copied[i] = column.at(paths[i] ?? 0);
-      return new Uint8Array(copied.buffer, copied.byteOffset, copied.byteLength);
-    });
+    return NAMES.map((name) => this[name].gather(paths));
   }
 
   /** Set rows from what `copy` gave. @throws RangeError  not as many as paths */
   restore(paths: Uint32Array, copied: readonly Uint8Array[]): void {
-    for (const [i, name] of NAMES.entries()) {
-      const column = this[name];
-      const values = column.empty(paths.length);
-      const bytes = copied[i];
-      if (bytes?.length !== values.byteLength) throw new RangeError(`${name} holds no ${paths.length} rows`);
-      new Uint8Array(values.buffer, values.byteOffset, values.byteLength).set(bytes);
-      for (let row = 0; row < paths.length; row++) column.set(paths[row] ?? 0, values[row] ?? 0);
-    }
+    for (const [i, name] of NAMES.entries()) this[name].scatter(paths, copied[i] ?? new Uint8Array(0));
   }
 }

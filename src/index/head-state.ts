@@ -15,12 +15,15 @@ import { HeadColumns } from "./head-columns.ts";
 import { type LiveNote, liveNote, parsedOf } from "./metadata.ts";
 import { UpdateOrder } from "./update-order.ts";
 
+/** More changes than this are not told apart: all rows are written then. */
+const CHANGED_MAX = 16_384;
+
 export class HeadState {
   readonly graph: CommitGraph;
   readonly columns: HeadColumns;
   readonly texts: Pages;
-  /** Paths whose row changed since somebody last asked. */
-  #changed = new Set<number>();
+  /** Paths whose row changed since somebody last asked; null: too many to tell them apart. */
+  #changed: Set<number> | null = new Set();
   #size = 0;
   readonly #quarantined = new Set<number>();
   /** Files whose claim another file keeps. */
@@ -42,7 +45,7 @@ export class HeadState {
       (path, position) => entry.at(path) !== 0 && text.at(path) === position,
       (path, position) => {
         text.set(path, position);
-        this.#changed.add(path);
+        this.#note(path);
       },
     );
     this.#order = new UpdateOrder({
@@ -153,7 +156,7 @@ export class HeadState {
       this.#add(number, path);
     }
     if (held) this.texts.drop(text);
-    this.#changed.add(number);
+    this.#note(number);
   }
 
   #drop(path: number, name: RepoPath): void {
@@ -201,9 +204,14 @@ export class HeadState {
     return this.#order.numbers();
   }
 
-  /** Paths whose row changed since the last call, by number. */
-  takeChanged(): Uint32Array {
-    const changed = Uint32Array.from(this.#changed);
+  #note(path: number): void {
+    this.#changed?.add(path);
+    if (this.#changed && this.#changed.size > CHANGED_MAX) this.#changed = null;
+  }
+
+  /** Paths whose row changed since the last call, by number; null: they were too many. */
+  takeChanged(): Uint32Array | null {
+    const changed = this.#changed && Uint32Array.from(this.#changed);
     this.#changed = new Set();
     return changed;
   }

@@ -75,6 +75,18 @@ test("after a rebuild a mark is of another state, and everything is taken", asyn
   expect(stateOfIndex(restored(Buffer.concat([...whole.pieces()])))).toEqual(stateOfIndex(index));
 });
 
+test("where very many files changed since a mark, everything is taken", async () => {
+  const { index, builder } = await sample();
+  const { mark } = index.snapshot(null);
+  const many = Object.fromEntries(Array.from({ length: 17_000 }, (_, n) => [`n${n}.md`, "x"]));
+  const tree = { ...(index.head ? builder.tree(index.head) : {}), ...many };
+  const next = builder.commit(index.head ? [index.head] : [], tree);
+  await index.apply(builder.history(index.head, next), builder.read);
+  const { whole, pieces } = index.snapshot(mark);
+  expect(whole).toBe(true);
+  expect(restored(Buffer.concat([...pieces()])).digest()).toBe(index.digest());
+});
+
 test("a snapshot stays what it was while the index moves on", async () => {
   const { index, put } = await sample();
   const state = stateOfIndex(index);

@@ -29,6 +29,8 @@ const FORM_SHARE = 0.8;
 /** BM25 sums have no bound; half of 1 stands for this many. */
 const HALF_SCORE = 5;
 const PREFIX_MIN_CHARS = 2;
+/** Documents looked at in a step. */
+const STEP = 8_192;
 /** A start that fits more words than this says nothing. */
 const PREFIX_MAX_TERMS = 256;
 /** What a document keeps that matches the smallest part of the query; one that matches all keeps all. */
@@ -51,7 +53,7 @@ export function rankingWords(query: string): string[] {
 
 /**
  * Score every document that holds a word of the query. Empty when the query has no word.
- * @returns yields after each word, so that others can have their turn
+ * @returns yields between steps, so that others can have their turn
  */
 export function* rank(
   query: string,
@@ -66,7 +68,8 @@ export function* rank(
   for (const word of words) {
     weights.look(word, word === last);
     const idf = Math.log(1 + (size - weights.keys.length + 0.5) / (weights.keys.length + 0.5));
-    for (const key of weights.keys) {
+    for (const [i, key] of weights.keys.entries()) {
+      if (i % STEP === STEP - 1) yield;
       const tf = weights.take(key);
       const norm = K1 * (1 - B + (B * weights.lengthOf(key)) / Math.max(1, averageLength));
       if (matched[key] === 0) found.push(key);

@@ -44,7 +44,10 @@ export function* searchNotes(
     return answer(head, bestOf(head, hits, query.limit), query, hits.length, [folded]);
   }
   const hits: Hit[] = [];
-  for (const { key: path, score } of yield* texts.rank(text)) if (shown(path)) hits.push({ path, score });
+  for (const [i, { key: path, score }] of (yield* texts.rank(text)).entries()) {
+    if (shown(path)) hits.push({ path, score });
+    if (i % RANKED_STEP === RANKED_STEP - 1) yield;
+  }
   const best = bestOf(head, hits, Math.max(query.limit, LITERAL_LOOKED_AT));
   return answer(head, preferLiteral(head, best, folded), query, hits.length, [folded, ...words]);
 }
@@ -67,8 +70,10 @@ function preferLiteral(head: HeadState, hits: readonly Hit[], folded: string): H
 
 const allHits = (paths: Iterable<number>) => Array.from(paths, (path): Hit => ({ path, score: 1 }));
 
-/** Notes looked at in a step. */
+/** Notes whose text is looked at in a step. */
 const STEP = 256;
+/** Ranked notes looked at in a step. */
+const RANKED_STEP = 8_192;
 
 function* literal(
   head: HeadState,

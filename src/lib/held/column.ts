@@ -56,9 +56,20 @@ class Column<T extends Numbers> implements Rows {
     return row;
   }
 
-  /** An array of this column's kind that is nobody's yet. */
-  empty(length: number): T {
-    return this.#make(length);
+  /** The values of these rows, in a copy. */
+  gather(rows: Uint32Array): Uint8Array {
+    const items = this.#items;
+    const copied = this.#make(rows.length);
+    for (let i = 0; i < rows.length; i++) copied[i] = items[rows[i] ?? 0] ?? 0;
+    return new Uint8Array(copied.buffer);
+  }
+
+  /** Set these rows from what `gather` gave. @throws RangeError  not as many values as rows */
+  scatter(rows: Uint32Array, gathered: Uint8Array): void {
+    const values = this.#make(rows.length);
+    if (gathered.length !== values.byteLength) throw new RangeError(`no values for ${rows.length} rows`);
+    new Uint8Array(values.buffer).set(gathered);
+    for (let i = 0; i < rows.length; i++) this.set(rows[i] ?? 0, values[i] ?? 0);
   }
 
   clear(): void {
