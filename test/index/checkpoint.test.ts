@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { RepoPath } from "../../src/domain/note.ts";
 import { readCheckpoint } from "../../src/index/checkpoint.ts";
 import { MemoryIndex } from "../../src/index/memory-index.ts";
 import { bytesOf } from "../support/index-bytes.ts";
@@ -78,10 +79,12 @@ test("after a rebuild a mark is of another state, and everything is taken", asyn
 test("where very many files changed since a mark, everything is taken", async () => {
   const { index, builder } = await sample();
   const { mark } = index.snapshot(null);
-  const many = Object.fromEntries(Array.from({ length: 17_000 }, (_, n) => [`n${n}.md`, "x"]));
-  const tree = { ...(index.head ? builder.tree(index.head) : {}), ...many };
-  const next = builder.commit(index.head ? [index.head] : [], tree);
-  await index.apply(builder.history(index.head, next), builder.read);
+  const next = builder.change(index.head, { "n.md": "x" });
+  const [made] = builder.history(index.head, next);
+  const [event] = made?.events ?? [];
+  if (!made || !event) throw new Error("no event");
+  const paths = Array.from({ length: 17_000 }, (_, n) => `n${String(n).padStart(5, "0")}.md` as RepoPath);
+  await index.apply([{ ...made, events: paths.map((path) => ({ ...event, path })) }], builder.read);
   const { whole, pieces } = index.snapshot(mark);
   expect(whole).toBe(true);
   expect(restored(Buffer.concat([...pieces()])).digest()).toBe(index.digest());
