@@ -7,6 +7,7 @@ import type { NoteState } from "../domain/changed-fields.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents, ReadBlob } from "../domain/event.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
+import { slicer } from "../lib/slicer.ts";
 import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
 import { digestOf, filesOf } from "./digest.ts";
@@ -104,11 +105,16 @@ export class MemoryIndex implements NoteIndex {
       const cache = new ParsedCache(this.#options.parse, read);
       const newest = new Map<RepoPath, FileBlob>();
       let to = -1;
+      const turn = slicer();
       for await (const slice of slices(commits, SLICE_COMMITS)) {
         const own = slice.map((commit) => onlyNotes(commit, this.#options.isNotePath));
         const files = own.flatMap(blobsOf);
         await cache.load(files);
-        for (const number of foldAll(parts.graph, own, cache).keys()) to = number;
+        for (const commit of own) {
+          for (const number of foldAll(parts.graph, [commit], cache).keys()) to = number;
+          const pause = turn();
+          if (pause) await pause;
+        }
         for (const file of files) {
           const older = newest.get(file.path);
           if (older && older.blob !== file.blob) cache.drop(older);

@@ -101,9 +101,17 @@ export async function fillHead(parts: Parts, to: number, cache: ParsedCache): Pr
     const pause = turn();
     if (pause) await pause;
   }
-  log.reset(to);
+  // Along first parents the log only ever appends, so in steps it becomes what it becomes at once.
+  const chain = graph.chain(-1, to) ?? [];
+  for (let left = chain.length - 1; left >= 0; left -= COMMITS_A_STEP) {
+    log.append(chain[left] ?? to);
+    await turn();
+  }
+  log.append(to);
   parts.head = to;
 }
+
+const COMMITS_A_STEP = 256;
 
 /** Carry out a planned move and tell what changed. @param cache  holds every entry's text that the state doesn't */
 export function moveHead(parts: Parts, move: HeadMove, to: number, cache: ParsedCache): NoteChange[] {
