@@ -74,9 +74,13 @@ export interface RunningDaemon {
 }
 
 /** Start `notesd start` in the foreground and wait until it answers. */
-export async function startDaemon(repo: string, args: readonly string[] = []): Promise<RunningDaemon> {
+export async function startDaemon(
+  repo: string,
+  args: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<RunningDaemon> {
   const child = spawn(process.execPath, [BIN, "start", "--repo", repo, "--port", "0", ...args], {
-    env: cleanEnv(),
+    env: { ...cleanEnv(), ...env },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let log = "";
