@@ -16,7 +16,7 @@ import { type LiveNote, liveNote, parsedOf } from "./metadata.ts";
 import { UpdateOrder } from "./update-order.ts";
 
 /** More changes than this are not told apart: all rows are written then. */
-const CHANGED_MAX = 16_384;
+const CHANGED_MAX = 4_096;
 
 export class HeadState {
   readonly graph: CommitGraph;

@@ -8,7 +8,9 @@ import { HashSlots } from "./hash-slots.ts";
 
 /** How a text's bytes are meant: pairs of hexadecimal digits, a byte a unit, or two bytes a unit. */
 const ENCODINGS = ["hex", "latin1", "utf16le"] as const;
-const [HEX, NARROW, WIDE] = [0, 1, 2];
+const HEX = 0;
+const NARROW = 1;
+const WIDE = 2;
 /** Room for the kind in an end. */
 const KINDS = 4;
 /** What the ends can name. */
@@ -36,15 +38,16 @@ export class TextPool {
 
   /** The number of a text, given now when it has none. @throws RangeError  the pool is full */
   of(text: string): number {
-    const kind = kindOf(text);
-    const bytes = encoded(text, kind);
-    const hash = hashOf(bytes, 0, bytes.length);
-    const known = this.#find(bytes, kind, hash);
+    const encoded = encode(text);
+    const { bytes, length, kind } = encoded;
+    const hash = hashOf(bytes, 0, length);
+    const known = this.#find(encoded, hash);
     if (known > 0) return known;
-    if (this.#bytes.length + bytes.length >= POOL_MAX_BYTES / KINDS) {
+    if (this.#bytes.length + length >= POOL_MAX_BYTES / KINDS) {
       throw new RangeError("a pool of texts holds at most 256 MiB");
     }
-    this.#bytes.append(bytes);
+    const from = this.#bytes.extend(length);
+    bytes.copy(this.#bytes.held, from, 0, length);
     const number = this.#ends.push(this.#bytes.length * KINDS + kind) + 1;
     this.#slots.add(hash, number);
     return number;
@@ -57,20 +60,17 @@ export class TextPool {
 
   /** The number of a text; 0 when it is not held. */
   find(text: string): number {
-    const kind = kindOf(text);
-    const bytes = encoded(text, kind);
-    return this.#find(bytes, kind, hashOf(bytes, 0, bytes.length));
+    const encoded = encode(text);
+    return this.#find(encoded, hashOf(encoded.bytes, 0, encoded.length));
   }
 
-  #find(bytes: Buffer, kind: number, hash: number): number {
+  #find({ bytes, length, kind }: Encoded, hash: number): number {
+    const { held } = this.#bytes;
     const number = this.#slots.find(hash, (candidate) => {
       const from = this.#end(candidate - 1);
-      const to = this.#end(candidate);
-      return (
-        to - from === bytes.length &&
-        this.#kind(candidate) === kind &&
-        this.#bytes.held.compare(bytes, 0, bytes.length, from, to) === 0
-      );
+      if (this.#end(candidate) - from !== length || this.#kind(candidate) !== kind) return false;
+      for (let i = 0; i < length; i++) if (held[from + i] !== bytes[i]) return false;
+      return true;
     });
     return Math.max(0, number);
   }
@@ -102,19 +102,37 @@ export class TextPool {
   }
 }
 
-function kindOf(text: string): number {
-  if (text.length >= HEX_MIN_CHARS && text.length % 2 === 0 && /^[0-9a-f]+$/.test(text)) return HEX ?? 0;
-  return (/^[\u0000-\u00ff]*$/.test(text) ? NARROW : WIDE) ?? 0;
+interface Encoded {
+  readonly bytes: Buffer;
+  /** How many of them. */
+  readonly length: number;
+  readonly kind: number;
 }
 
 const scratch = Buffer.alloc(4 << 10);
 
 /** The bytes of a text; valid until the next call. */
-function encoded(text: string, kind: number): Buffer {
-  const encoding = ENCODINGS[kind];
-  if (text.length * 2 > scratch.length) return Buffer.from(text, encoding);
-  return scratch.subarray(0, scratch.write(text, encoding));
+function encode(text: string): Encoded {
+  const { length } = text;
+  if (length > scratch.length) return encodeLong(text);
+  for (let i = 0; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    // Most texts are narrow and short, and looked at but this once.
+    if (unit > 0xff) return encodeLong(text);
+    scratch[i] = unit;
+  }
+  if (!isHex(text)) return { bytes: scratch, length, kind: NARROW };
+  return { bytes: scratch, length: scratch.write(text, "hex"), kind: HEX };
 }
+
+function encodeLong(text: string): Encoded {
+  const kind = isHex(text) ? HEX : /^[\u0000-\u00ff]*$/.test(text) ? NARROW : WIDE;
+  const bytes = Buffer.from(text, ENCODINGS[kind]);
+  return { bytes, length: bytes.length, kind };
+}
+
+const isHex = (text: string) =>
+  text.length >= HEX_MIN_CHARS && text.length % 2 === 0 && /^[0-9a-f]+$/.test(text);
 
 /** FNV-1a. */
 function hashOf(bytes: Buffer, from: number, to: number): number {
