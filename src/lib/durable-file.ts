@@ -55,7 +55,7 @@ export async function writeDurably(
   try {
     renameSync(temporary, file);
   } catch (error) {
-    unlinkSync(temporary);
+    dropFailed(temporary);
     throw error;
   }
   await fsyncFolder(dirname(file));
@@ -77,7 +77,7 @@ export async function writeSynced(
     for await (const part of whole ? [bytes] : bytes) await writePart(fd, part);
     await fdatasyncLater(fd);
   } catch (error) {
-    unlinkSync(file);
+    dropFailed(file);
     throw error;
   } finally {
     closeSync(fd);
@@ -105,7 +105,7 @@ export function writeDurablySync(file: string, bytes: Uint8Array | string, optio
   try {
     renameSync(temporary, file);
   } catch (error) {
-    unlinkSync(temporary);
+    dropFailed(temporary);
     throw error;
   }
   fsyncFolderSync(dirname(file));
@@ -122,7 +122,7 @@ export function writeNewSync(file: string, bytes: Uint8Array | string, options: 
     fsyncSync(fd);
   } catch (error) {
     closeSync(fd);
-    unlinkSync(file);
+    dropFailed(file);
     throw error;
   }
   closeSync(fd);
@@ -163,6 +163,15 @@ export function inFolder<T>(folder: string, work: () => T): T {
     if (errnoOf(error) !== "ENOENT") throw error;
     mkdirSync(folder, { recursive: true });
     return work();
+  }
+}
+
+/** Remove what a failed write left. Why that failed is what the caller must hear, not that this fails too. */
+function dropFailed(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch {
+    // Trigger: it was renamed after all, or the disk refuses this too. Outcome: cleared at the next start.
   }
 }
 

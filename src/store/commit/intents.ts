@@ -99,8 +99,14 @@ export function openIntents(folder: string): Intents {
     async open(intent) {
       const name = String(++number).padStart(12, "0");
       remember(name, intent);
-      await writeDurably(join(home, name + OPEN), JSON.stringify({ ...intent, boot }), { mode: 0o600 });
-      return name;
+      try {
+        await writeDurably(join(home, name + OPEN), JSON.stringify({ ...intent, boot }), { mode: 0o600 });
+        return name;
+      } catch (error) {
+        // It may stand all the same; nothing of it will happen.
+        this.close(name);
+        throw error;
+      }
     },
     placed(name) {
       inodes.delete(name);

@@ -1,5 +1,7 @@
 /** Working files when the disk refuses in the middle of placing one. */
 import "../../support/faults/fs-tap.ts";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { at, blobOf, committed, draft } from "../../support/drafts.ts";
 import type { FsCall } from "../../support/faults/fs-calls.ts";
@@ -66,5 +68,21 @@ test("a pack whose .keep can't be removed makes no write fail that stands", asyn
   const { outcomes } = await on.store.commit([draft("notes/a.md", "a1\n")]);
   untap();
   committed(outcomes[0]);
+  await on.store.close();
+});
+
+test("an intent that was put in place though the disk said no is told as STORAGE, and none is left", async () => {
+  const on = await storeOnGit();
+  let left = 1;
+  const untap = tapFileSystem(on.repo.root, {
+    before: (call) =>
+      call.op === "rename" && call.to?.includes("/intents/") === true && left-- > 0
+        ? { error: diskError("EIO", call), done: "all" }
+        : null,
+  });
+  await expect(on.store.commit([draft("notes/a.md", "a1\n")])).rejects.toMatchObject({ code: "STORAGE" });
+  untap();
+  expect(readdirSync(join(on.repo.gitdir, "notesd/intents"))).toEqual([]);
+  committed((await on.store.commit([draft("notes/a.md", "a1\n")])).outcomes[0]);
   await on.store.close();
 });
