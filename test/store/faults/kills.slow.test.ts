@@ -10,8 +10,9 @@ import { numbersTo, SEED, sampleOf } from "../../support/faults/sample.ts";
 import { SCENARIOS } from "../../support/faults/scenarios.ts";
 import { problemsAfter } from "../../support/faults/sound.ts";
 
-const KILLS_OF_A_SAMPLE = 5;
-const RECOVERIES_OF_A_SAMPLE = 3;
+const KILLS_OF_A_SAMPLE = 4;
+const FIRST_KILLS_OF_A_SAMPLE = 1;
+const RECOVERIES_OF_A_SAMPLE = 2;
 
 const repos = repositories();
 let folder = "";
@@ -76,7 +77,7 @@ describe(`a process that is killed while it recovers (seed ${SEED})`, () => {
     const template = await prepare(scenario, repos.folder());
     const { calls } = run("act", copyOf(template, repos.folder()), name, 0, false);
     const found: object[] = [];
-    const firsts = sampleOf(numbersTo(calls ?? 0), RECOVERIES_OF_A_SAMPLE, SEED + 1);
+    const firsts = sampleOf(numbersTo(calls ?? 0), FIRST_KILLS_OF_A_SAMPLE, SEED + name.length);
     /** Not a copy of a broken one: what is broken names inodes, and a copy has others. */
     const broken = (first: number) => {
       const root = copyOf(template, repos.folder());

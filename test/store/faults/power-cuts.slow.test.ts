@@ -13,7 +13,7 @@ import { problemsAfter, writeOn } from "../../support/faults/sound.ts";
 import { settled } from "../../support/faults/told.ts";
 import { wholeFrom } from "../../support/random.ts";
 
-const CUTS_OF_A_SAMPLE = 8;
+const CUTS_OF_A_SAMPLE = 6;
 /** Another mixture each. */
 const MIXTURES = ALL_FAULTS ? 6 : 1;
 /** One in so many renames is looked at in a sample. */

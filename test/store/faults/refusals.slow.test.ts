@@ -11,7 +11,7 @@ import { act, openFor, SCENARIOS } from "../../support/faults/scenarios.ts";
 import { goOn, problemsAfter } from "../../support/faults/sound.ts";
 import { settled, whyNotTold } from "../../support/faults/told.ts";
 
-const REFUSALS_OF_A_SAMPLE = 14;
+const REFUSALS_OF_A_SAMPLE = 8;
 const OPENINGS_OF_A_SAMPLE = 8;
 
 const repos = repositories();

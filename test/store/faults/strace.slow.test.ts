@@ -18,7 +18,7 @@ const CALLS = ["/^rename", "/^link", "/^unlink", "/^f(data)?sync", "/^mkdir"];
 /** So many of a family in a row are tried; strace counts for each thread. */
 const IN_A_ROW = 12;
 const FAULTS = ["signal=KILL", "error=EIO", "error=ENOSPC"];
-const OF_A_SAMPLE = 10;
+const OF_A_SAMPLE = 5;
 
 const canTrace = spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status === 0;
 
