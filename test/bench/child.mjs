@@ -1,6 +1,8 @@
 /** A helper process that is told commands and answers each. */
 import { fork } from "node:child_process";
 
+const CLOSE_WITHIN_MS = 120_000;
+
 /**
  * @param {URL} module  answers `{id, command, given}` with `{id, value}` or `{id, error}`
  * @returns {{ tell: (command: string, given?: object) => Promise<any>, end: () => Promise<void> }}
@@ -26,7 +28,13 @@ export function forkChild(module) {
         waiting.set(id, [resolve, reject]);
         child.send({ id, command, given });
       }),
+    /** Have it close what it opened, and end. @throws Error when it can't within `CLOSE_WITHIN_MS` */
     async end() {
+      const late = new Promise((_, reject) => {
+        const text = `${module.pathname} did not close within ${CLOSE_WITHIN_MS / 1000} s`;
+        setTimeout(() => reject(new Error(text)), CLOSE_WITHIN_MS).unref();
+      });
+      await Promise.race([this.tell("close"), late]);
       if (child.connected) child.disconnect();
       await ended;
     },

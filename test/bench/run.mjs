@@ -29,6 +29,7 @@ async function bench(options, work) {
     about("copying the repository");
     sizes.push(await measureSize(notes, options, { work, empty, say: about }));
     console.log(`\n${sizeText(sizes.at(-1))}\n`);
+    rmSync(join(work, String(notes)), { recursive: true, force: true });
   }
   const aims = judge(sizes);
   const seconds = Math.round((performance.now() - began) / 1000);

@@ -1,5 +1,4 @@
-/** One size of repository, measured in every way that was asked for. Every copy is checked in the end, then removed. */
-import { rmSync } from "node:fs";
+/** One size of repository, measured in every way that was asked for. Every copy is checked in the end. */
 import { join } from "node:path";
 import { checkRepository } from "./checks.mjs";
 import { forkChild } from "./child.mjs";
@@ -96,12 +95,10 @@ export async function measureSize(notes, options, { work, empty, say }) {
   if (wanted("bytes") || wanted("packs")) result.packs.afterQuiet = packCount(folders.ours);
   await clients.close();
   await daemon.stop();
-  await store?.tell("close");
   await store?.end();
   result.commits = Number(git(folders.ours, "rev-list", "--count", "HEAD"));
   say("fsck --strict and verify-pack of each");
   for (const name of copies) checkRepository(folders[name], { clean: name === "ours" || name === "alone" });
   if (writing) for (const name of ["import", "importAlone"]) checkRepository(folders[name]);
-  rmSync(folder, { recursive: true, force: true });
   return result;
 }
