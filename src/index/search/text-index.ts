@@ -45,8 +45,8 @@ const NARROW_MIN = 256;
 const SETEXT = /^ {0,3}(?:=+|-+)[ \t]*$/m;
 
 /** Documents put or dead that are always worth waiting for, and the share of all that is. */
-const UNTIDY_MIN = 512;
-const UNTIDY_SHARE = 1 / 16;
+const UNTIDY_MIN = 1_024;
+const UNTIDY_SHARE = 1 / 8;
 const TIDY_MS = 2;
 
 /** Where a document is, in a place: its number, from 1 on, times the kinds, plus one of these. */

@@ -31,7 +31,7 @@ const change = fc.record({
 
 test("whatever is put, replaced and removed while words are merged, search answers as a new index does", () => {
   fc.assert(
-    fc.property(fc.array(change, { minLength: 600, maxLength: 1_500 }), (changes) => {
+    fc.property(fc.array(change, { minLength: 1_300, maxLength: 2_000 }), (changes) => {
       const index = new MemoryTextIndex();
       const docs = new Map<number, readonly string[]>();
       for (const { key, words, tidy } of changes) {
