@@ -5,10 +5,12 @@
 import { type Parts, readWords } from "./parts.ts";
 
 const WORDS_A_TURN = 8;
+const MANY = 512;
 
 export class WordReader {
   readonly #parts: () => Parts;
   #wanted = false;
+  #many = false;
   /** The turn in which words are read next. */
   #turn: NodeJS.Immediate | null = null;
   readonly #waiting: (() => void)[] = [];
@@ -39,9 +41,12 @@ export class WordReader {
     if (this.#turn !== null || !this.#wanted) return;
     this.#turn = setImmediate(() => {
       this.#turn = null;
+      this.#many ||= this.#parts().unread.size > MANY;
       const read = readWords(this.#parts(), WORDS_A_TURN);
       if (read) for (const done of this.#waiting.splice(0)) done();
-      const tidy = this.#parts().texts.tidy();
+      // After many at once, as at a start, nothing is left lying that takes room.
+      const tidy = this.#parts().texts.tidy(read && this.#many);
+      if (read && tidy) this.#many = false;
       if (!read || !tidy) this.later();
     });
     if (this.#waiting.length === 0) this.#turn.unref();

@@ -28,8 +28,8 @@ export interface TextIndex {
   rank(query: string): Generator<void, Scored[]>;
   /** Documents in which a folded text may occur literally; null: any. */
   mayContain(folded: string): Iterable<number> | null;
-  /** Do some of what puts have left to do. @returns whether nothing is left to do */
-  tidy(): boolean;
+  /** Do some of what puts have left to do; `all`: also what could wait. @returns whether nothing is left to do */
+  tidy(all?: boolean): boolean;
   /** What to keep in a file; the same arrays until they change. Null: nothing worth it. */
   readonly kept: FrozenArrays | null;
   /** Take what was kept. @param isCurrent  whether a key's words are still to be read from that version */
@@ -47,6 +47,8 @@ const SETEXT = /^ {0,3}(?:=+|-+)[ \t]*$/m;
 /** Documents put or dead that are always worth waiting for, and the share of all that is. */
 const UNTIDY_MIN = 1_024;
 const UNTIDY_SHARE = 1 / 8;
+/** Never worth a merge. */
+const FEW = 64;
 const TIDY_MS = 2;
 
 /** Where a document is, in a place: its number, from 1 on, times the kinds, plus one of these. */
@@ -113,10 +115,10 @@ export class MemoryTextIndex implements TextIndex {
     });
   }
 
-  tidy(): boolean {
+  tidy(all = false): boolean {
     if (this.#merging === null) {
       const untidy = this.#young.size + (this.#frozen?.dead ?? 0);
-      if (untidy < Math.max(UNTIDY_MIN, this.#size * UNTIDY_SHARE)) return true;
+      if (untidy < (all ? FEW : Math.max(UNTIDY_MIN, this.#size * UNTIDY_SHARE))) return true;
       const added = this.#young;
       this.#young = new NewWords();
       for (let doc = 0; doc < added.size; doc++) {
