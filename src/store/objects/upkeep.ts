@@ -19,6 +19,8 @@ const MANY = 200;
 const FULL = 400;
 /** After a merge that could not do more, so many packs later it is tried again. */
 const AGAIN_AFTER = 50;
+/** Packs that may be written meanwhile before a writer waits. */
+const WAIT_AFTER = 150;
 const QUIET_MS = 5_000;
 /** Between two looks whether Git may repack, and how many publications in it still are calm. */
 const CALM_MS = 15_000;
@@ -49,7 +51,8 @@ export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: Upkee
   const git = gitRepack();
   const damaged = new Set<string>();
   let packs = listPacks(gitdir).all;
-  let packsAfterMerge = 0;
+  /** How many could not be avoided; those that lay there at the start are nobody's reason to wait. */
+  let packsAfterMerge = packs;
   let publications = 0;
   let lastMs = clock.now();
   let looseMs = Number.NEGATIVE_INFINITY;
@@ -164,7 +167,7 @@ export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: Upkee
       if (packs >= MANY && packs >= packsAfterMerge + AGAIN_AFTER) void merge("busy");
     },
     async room() {
-      if (packs >= FULL && packs >= packsAfterMerge + AGAIN_AFTER) await merge("busy");
+      if (packs >= FULL && packs >= packsAfterMerge + WAIT_AFTER) await merge("busy");
     },
     async stop() {
       stopped = true;
