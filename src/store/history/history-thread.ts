@@ -1,14 +1,13 @@
 /**
  * A whole history read in a thread of its own while this one folds what came already: reading and proving is most
- * of the work, and the loop stays free for others. A short one, and one from sources (where there is no file that
- * a thread could be started from), is read in place.
+ * of the work, and the loop stays free for others. A short one is read in place.
  */
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, NotesError } from "../../domain/errors.ts";
 import type { CommitEvents } from "../../domain/event.ts";
 import type { CommitId } from "../../domain/note.ts";
+import { workerFile } from "../../lib/worker-file.ts";
 import { unpackEvents } from "./event-batch.ts";
 import type { GitLog } from "./git-log.ts";
 import type { RepositoryHistory } from "./repository-log.ts";
@@ -35,7 +34,7 @@ const SHORT_COMMITS = 2_000;
 export function wholeHistory(
   log: GitLog,
   repository: RepositoryHistory,
-  file = fileURLToPath(new URL("./history-worker.js", import.meta.url)),
+  file: URL = workerFile("history-worker", import.meta.url),
 ): (to: CommitId) => AsyncIterable<CommitEvents> {
   return async function* (to) {
     if (existsSync(file) && (await log.isLongerThan(SHORT_COMMITS, to)))
@@ -44,7 +43,7 @@ export function wholeHistory(
   };
 }
 
-async function* fromThread(file: string, task: HistoryTask): AsyncGenerator<CommitEvents> {
+async function* fromThread(file: URL, task: HistoryTask): AsyncGenerator<CommitEvents> {
   const worker = new Worker(file, { workerData: task });
   const answers: HistoryAnswer[] = [];
   let wake = () => {};

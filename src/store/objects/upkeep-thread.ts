@@ -1,10 +1,10 @@
 /**
  * Runs upkeep's work beside the event loop: a thread that is started for the first task and ends when none came for a
- * while. From sources, where there is no file that a thread could be started from, the work is done in place.
+ * while.
  */
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { workerFile } from "../../lib/worker-file.ts";
 import { asStorageError } from "../storage-error.ts";
 import { doUpkeep, type UpkeepResult, type UpkeepTask } from "./upkeep-work.ts";
 
@@ -22,8 +22,8 @@ type Answer =
   | { readonly result: UpkeepResult }
   | { readonly error: string; readonly code: string | undefined };
 
-export function upkeepThread(): UpkeepThread {
-  const file = fileURLToPath(new URL("./upkeep-worker.js", import.meta.url));
+/** @param file the thread's code; where it was never built the work is done in place */
+export function upkeepThread(file: URL = workerFile("upkeep-worker", import.meta.url)): UpkeepThread {
   if (!existsSync(file)) return { run: inPlace, stop: async () => {} };
   let worker: Worker | null = null;
   let idle: NodeJS.Timeout | undefined;
@@ -66,23 +66,25 @@ export function upkeepThread(): UpkeepThread {
 
 function answerOf(worker: Worker, task: UpkeepTask): Promise<Answer> {
   return new Promise((resolve, reject) => {
+    // Each by itself: the worker has listeners of its own, without which it tells nothing more.
     const done = () => {
-      worker.removeAllListeners();
-      // A broken thread's last word is told by whoever waits; nobody does any more.
-      worker.on("error", () => {});
+      worker.off("message", answered).off("error", failed).off("exit", ended);
     };
-    worker.once("message", (answer: Answer) => {
+    const answered = (answer: Answer) => {
       done();
       resolve(answer);
-    });
-    worker.once("error", (error) => {
+    };
+    const failed = (error: Error) => {
       done();
+      // A broken thread's last word is told by whoever waits; nobody does any more.
+      worker.on("error", () => {});
       reject(error);
-    });
-    worker.once("exit", (code) => {
+    };
+    const ended = (code: number) => {
       done();
       reject(new Error(`the thread ended with ${code}`));
-    });
+    };
+    worker.on("message", answered).on("error", failed).on("exit", ended);
     worker.postMessage(task);
   });
 }

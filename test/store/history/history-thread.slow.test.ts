@@ -1,5 +1,5 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { CommitEvents } from "../../../src/domain/event.ts";
 import type { CommitId } from "../../../src/domain/note.ts";
@@ -8,7 +8,6 @@ import { openRepositoryLog } from "../../../src/store/history/repository-log.ts"
 import { gitRepo } from "../../support/git-repo.ts";
 
 /** Made by the build that runs before these tests. */
-const WORKER = resolve(import.meta.dirname, "../../../dist/store/history/history-worker.js");
 const COMMITS = 4_000;
 
 function longHistory() {
@@ -35,7 +34,7 @@ test("a thread tells a long history as it is told in place, events sharing their
   const { history, tip } = longHistory();
   const { log, objects } = openRepositoryLog(history);
   const inPlace = await all(log.history(null, tip));
-  const told = await all(wholeHistory(log, history, WORKER)(tip));
+  const told = await all(wholeHistory(log, history)(tip));
   expect(told).toEqual(inPlace);
   expect(told).toHaveLength(COMMITS);
   for (const { commit, events } of told) for (const event of events) expect(event.commit).toBe(commit);
@@ -45,7 +44,7 @@ test("a thread tells a long history as it is told in place, events sharing their
 test("who stops reading early ends the thread, and damage met there is told as it is in place", async () => {
   const { repo, history, tip } = longHistory();
   const { log, objects } = openRepositoryLog(history);
-  for await (const { commit } of wholeHistory(log, history, WORKER)(tip)) {
+  for await (const { commit } of wholeHistory(log, history)(tip)) {
     expect(commit.parents).toEqual([]);
     break;
   }
@@ -61,7 +60,7 @@ test("who stops reading early ends the thread, and damage met there is told as i
   bytes[at] = (bytes[at] ?? 0) ^ 255;
   chmodSync(`${pack}.pack`, 0o644);
   writeFileSync(`${pack}.pack`, bytes);
-  await expect(all(wholeHistory(log, history, WORKER)(tip))).rejects.toMatchObject({
+  await expect(all(wholeHistory(log, history)(tip))).rejects.toMatchObject({
     code: "STORAGE",
     data: { object: tree },
   });

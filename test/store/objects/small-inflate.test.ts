@@ -1,4 +1,4 @@
-import { constants, deflateSync, inflateSync } from "node:zlib";
+import { constants, deflateSync, inflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { inflateSmall } from "../../../src/store/objects/small-inflate.ts";
@@ -51,9 +51,8 @@ test("of a damaged stream it makes nothing but what zlib makes too", () => {
         if (!cut) damaged[at] = (damaged[at] ?? 0) ^ flip;
         const made = inflateSmall(damaged, bytes.length);
         if (made === null) return;
-        // The checksum behind it is the caller's to do without.
-        const mended = Buffer.concat([damaged.subarray(0, -4), Buffer.from(adlerOf(made))]);
-        expect(inflateSync(mended).equals(made)).toBe(true);
+        // Without its header and checksum, which are the caller's to do without; what damage ends early has a rest.
+        expect(inflateRawSync(damaged.subarray(2)).equals(made)).toBe(true);
       },
     ),
     { numRuns: 3_000 },
@@ -65,6 +64,3 @@ test("a stream that gives more or less than was said is left to zlib", () => {
   expect([inflateSmall(stream, 8), inflateSmall(stream, 10)]).toEqual([null, null]);
   expect(inflateSmall(stream, 9)?.toString()).toBe("abcabcabc");
 });
-
-/** The last four bytes that zlib writes behind these. */
-const adlerOf = (bytes: Buffer) => deflateSync(bytes).subarray(-4);
