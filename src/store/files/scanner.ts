@@ -42,7 +42,7 @@ export function sliceScanner(work: ScanWork, nowMs = Date.now): Scanner {
   };
 }
 
-/** Scan in a thread that keeps no process alive. @param file its code; tests give another */
+/** Scan in a thread that keeps no process alive but while an answer is awaited. @param file its code; tests give another */
 export function threadScanner(
   work: ScanWork,
   file: URL = workerFile("scan-worker", import.meta.url),
@@ -63,10 +63,16 @@ export function threadScanner(
 
   async function ask(request: ScanRequest): Promise<unknown> {
     if (ended !== null) throw ended;
-    return new Promise((resolve, reject) => {
-      waiting = { resolve, reject };
-      worker.postMessage(request);
-    });
+    // Whoever waits for an answer may have nothing else that keeps the process.
+    worker.ref();
+    try {
+      return await new Promise((resolve, reject) => {
+        waiting = { resolve, reject };
+        worker.postMessage(request);
+      });
+    } finally {
+      worker.unref();
+    }
   }
 
   return {
