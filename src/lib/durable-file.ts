@@ -31,6 +31,7 @@ interface WriteOptions {
 const fsyncLater = promisify(fsync);
 const fdatasyncLater = promisify(fdatasync);
 const writeLater = promisify(write);
+const nextTurn = promisify(setImmediate);
 
 /** Up to here a write into the page cache costs less than the way to the thread pool and back. */
 const SMALL_BYTES = 64 << 10;
@@ -74,7 +75,10 @@ export async function writeSynced(
   const fd = openSync(file, options.over === true ? "w" : "wx", options.mode ?? 0o644);
   try {
     const whole = typeof bytes === "string" || bytes instanceof Uint8Array;
-    for await (const part of whole ? [bytes] : bytes) await writePart(fd, part);
+    if (whole) await writePart(fd, bytes);
+    else for await (const part of bytes) await writePart(fd, part);
+    // Files of one turn are made before any of them is synced: a file system that commits lets none be made meanwhile.
+    await nextTurn();
     await fdatasyncLater(fd);
   } catch (error) {
     dropFailed(file);

@@ -72,14 +72,13 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
   let renamed = false;
   return withStorageErrors("writing the pack", async () => {
     try {
-      mkdirSync(folder, { recursive: true });
       if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
+      writeFileSync(temporary("keep"), KEEP_TEXT);
       await all([
         writeSynced(temporary("pack"), pack, READ_ONLY),
         writeSynced(temporary("idx"), idx, READ_ONLY),
       ]);
       // By rename, so that a kill never leaves an empty one, which could be a person's.
-      writeFileSync(temporary("keep"), KEEP_TEXT);
       renameSync(temporary("keep"), path("keep"));
       renameSync(temporary("pack"), path("pack"));
       renamed = true;
