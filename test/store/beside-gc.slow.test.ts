@@ -68,8 +68,9 @@ function personAtUpkeep(repo: GitRepo): Person {
 }
 
 /**
- * What a command says of a repository that moves while it looks: fsck lists the objects first and the reflogs last, and
- * takes commits that were made in between for missing; a pack may be replaced between its listing and its turn.
+ * What a command says of a repository that moves while it looks, as it does beside any other Git: a pack may be replaced
+ * between its listing and its turn, and fsck takes its objects, and commits that were made meanwhile, for missing. They
+ * must all be there afterwards.
  */
 function isNews(repo: GitRepo, [command]: readonly string[], said: string): boolean {
   if (command === "verify-pack") return /does not exist|No such file|Cannot open existing pack/i.test(said);
@@ -78,10 +79,18 @@ function isNews(repo: GitRepo, [command]: readonly string[], said: string): bool
     .replace(/^\d+: /, "")
     .trim()
     .split("\n");
-  const ids = lines.map((line) => /: invalid (?:reflog entry|sha1 pointer) ([0-9a-f]{40})$/.exec(line)?.[1]);
-  return ids.every(
-    (id) => id !== undefined && repo.tryGit("merge-base", "--is-ancestor", id, "HEAD").status === 0,
-  );
+  const isGone = (line: string) => {
+    const pack = /packfile .*(pack-[0-9a-f]{40})\.pack (?:index not opened|cannot be accessed)$/.exec(
+      line,
+    )?.[1];
+    return pack !== undefined && !packFiles(repo, ".pack").includes(`${pack}.pack`);
+  };
+  const rest = lines.filter((line) => !isGone(line));
+  const ids = rest.flatMap((line) => line.match(/\b[0-9a-f]{40}\b/g) ?? []);
+  if (rest.some((line) => !/missing|broken link|to\s+\w+ |invalid (?:reflog entry|sha1 pointer)/.test(line)))
+    return false;
+  const found = repo.gitBytes(["cat-file", "--batch-check"], `${ids.join("\n")}\n`).toString();
+  return ids.length === 0 || !/ missing$/m.test(found);
 }
 
 /** @returns null when it worked and complained of nothing */
