@@ -32,7 +32,9 @@ export function upkeepThread(file: URL = workerFile("upkeep-worker", import.meta
   async function run(task: UpkeepTask): Promise<UpkeepResult> {
     if (stopped) throw new Error("upkeep was stopped");
     clearTimeout(idle);
-    worker ??= new Worker(file);
+    // It has ended by itself.
+    if (worker?.threadId === -1) worker = null;
+    worker ??= startWorker(file);
     const running = worker;
     try {
       const answer = await answerOf(running, task);
@@ -64,27 +66,29 @@ export function upkeepThread(file: URL = workerFile("upkeep-worker", import.meta
   };
 }
 
+function startWorker(file: URL): Worker {
+  const worker = new Worker(file);
+  // The process may end beside it: that is as safe as a kill.
+  worker.unref();
+  // One that breaks between two tasks is found by the next.
+  worker.on("error", () => {});
+  return worker;
+}
+
+/** Listeners are taken off one by one: a Worker keeps some of its own, without which it delivers nothing more. */
 function answerOf(worker: Worker, task: UpkeepTask): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    // Each by itself: the worker has listeners of its own, without which it tells nothing more.
-    const done = () => {
-      worker.off("message", answered).off("error", failed).off("exit", ended);
-    };
     const answered = (answer: Answer) => {
       done();
       resolve(answer);
     };
-    const failed = (error: Error) => {
+    const broken = (error: Error) => {
       done();
-      // A broken thread's last word is told by whoever waits; nobody does any more.
-      worker.on("error", () => {});
       reject(error);
     };
-    const ended = (code: number) => {
-      done();
-      reject(new Error(`the thread ended with ${code}`));
-    };
-    worker.on("message", answered).on("error", failed).on("exit", ended);
+    const ended = (code: number) => broken(new Error(`the thread ended with ${code}`));
+    const done = () => worker.off("message", answered).off("error", broken).off("exit", ended);
+    worker.on("message", answered).on("error", broken).on("exit", ended);
     worker.postMessage(task);
   });
 }
