@@ -7,7 +7,7 @@
 import { existsSync, promises, readdirSync, readFileSync, statSync, unlinkSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
-import { fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
+import { fsyncFolder, isSameFile, orAbsent } from "../../lib/durable-file.ts";
 import { parseIndex, refuse } from "./index-bytes.ts";
 import { type EntryRun, type IndexImage, runLength } from "./index-image.ts";
 import { standOn, wholeIndex } from "./whole-index.ts";
@@ -50,11 +50,20 @@ export function readShared(gitdir: string, name: string): EntryRun {
   return { bytes, starts: parsed.starts, version: parsed.version };
 }
 
-/** A shared index is wanted, or a newer one. */
-function isDue({ run, shared, changes }: IndexImage, fewest: number, sinceMs: number): boolean {
-  if (shared === null) return runLength(run) >= fewest && sinceMs >= PAUSE_MS;
-  if (changes.length > runLength(run) * MOST_CHANGED) return true;
-  return changes.length > CHANGES_PER_ROOT * Math.sqrt(runLength(run)) && sinceMs >= PAUSE_MS;
+/**
+ * A shared index is wanted, or a newer one.
+ * @param isAfterPause nobody tried a while ago
+ * @param hasFailed the last attempt did: on a full disk each would write a whole one for nothing
+ */
+function isDue(
+  { run, shared, changes }: IndexImage,
+  fewest: number,
+  isAfterPause: boolean,
+  hasFailed: boolean,
+): boolean {
+  if (shared === null) return runLength(run) >= fewest && isAfterPause;
+  if (changes.length > runLength(run) * MOST_CHANGED) return isAfterPause || !hasFailed;
+  return changes.length > CHANGES_PER_ROOT * Math.sqrt(runLength(run)) && isAfterPause;
 }
 
 interface Made {
@@ -80,6 +89,7 @@ export function openSharedIndexes(settings: SharedIndexSettings): SharedIndexes 
   let isFresh = false;
   let writing: Promise<void> | null = null;
   let startedMs = Number.NEGATIVE_INFINITY;
+  let hasFailed = false;
   let freshened = { name: "", atMs: 0 };
 
   function freshen(name: string): void {
@@ -118,10 +128,15 @@ export function openSharedIndexes(settings: SharedIndexSettings): SharedIndexes 
       if (image.shared !== null) freshen(image.shared);
       if (image.shared === newest?.name) isFresh = false;
       const nowMs = clock.now();
-      if (writing !== null || isFresh || !isDue(image, fewestEntries, nowMs - startedMs)) return;
+      if (writing !== null || isFresh) return;
+      if (!isDue(image, fewestEntries, nowMs - startedMs >= PAUSE_MS, hasFailed)) return;
       startedMs = nowMs;
+      hasFailed = false;
       writing = write(image)
-        .catch(troubled)
+        .catch((error: unknown) => {
+          hasFailed = true;
+          troubled(error);
+        })
         .finally(() => {
           writing = null;
         });
@@ -134,8 +149,9 @@ export function openSharedIndexes(settings: SharedIndexSettings): SharedIndexes 
 
 async function writeShared(gitdir: string, name: string, bytes: Buffer): Promise<void> {
   const own = join(ownFolder(gitdir), name);
-  if (existsSync(sharedPath(gitdir, name)) && !existsSync(own)) {
+  if (existsSync(sharedPath(gitdir, name)) && !isSameFile(own, sharedPath(gitdir, name))) {
     // A person's Git has made the very same: it stays theirs.
+    await promises.rm(own, { force: true });
     await syncFile(sharedPath(gitdir, name));
     readShared(gitdir, name);
     return;
@@ -157,7 +173,7 @@ async function writeShared(gitdir: string, name: string, bytes: Buffer): Promise
 }
 
 /** The file's bytes outlive a power cut when this returns. */
-export async function syncFile(file: string): Promise<void> {
+async function syncFile(file: string): Promise<void> {
   const handle = await promises.open(file, "r");
   try {
     await handle.datasync();
@@ -173,8 +189,10 @@ function removeOld(gitdir: string, beforeMs: number, keep: readonly (string | nu
     if (keep.includes(name)) continue;
     const stat = orAbsent(() => statSync(join(folder, name)));
     if (stat === null || stat.mtimeMs > beforeMs) continue;
-    orAbsent(() => unlinkSync(sharedPath(gitdir, name)));
-    orAbsent(() => unlinkSync(join(folder, name)));
+    const own = join(folder, name);
+    // A person's Git that wrote the same entries has renamed its own over ours.
+    if (isSameFile(own, sharedPath(gitdir, name))) orAbsent(() => unlinkSync(sharedPath(gitdir, name)));
+    orAbsent(() => unlinkSync(own));
   }
 }
 

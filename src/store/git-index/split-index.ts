@@ -8,6 +8,7 @@ import { ewahBytes, readEwah } from "./ewah.ts";
 import {
   extensionBytes,
   headerBytes,
+  nameLength,
   type ParsedIndex,
   refuse,
   renamedEntry,
@@ -44,7 +45,7 @@ export function joinSplit(parsed: ParsedIndex, name: string, run: EntryRun): Ind
   const { link, tree, resolveUndo } = parsed;
   const gone = link === null ? null : readEwah(link, ID_BYTES, runLength(run));
   const replaced = link === null || gone === null ? null : readEwah(link, gone.end, runLength(run));
-  if (gone === null || replaced === null) throw refuse("is split, and its link is damaged");
+  if (gone === null || replaced === null) throw damaged();
   const count = runLength(parsed);
   if (replaced.positions.length > count)
     throw refuse("is split, and has fewer entries than its link replaces");
@@ -55,12 +56,16 @@ export function joinSplit(parsed: ParsedIndex, name: string, run: EntryRun): Ind
   const added = Array.from({ length: count - replaced.positions.length }, (_, n) =>
     entryBytes(parsed, replaced.positions.length + n),
   ).sort((a, b) => nameIn(a).compare(nameIn(b)));
+  const isNamed = (n: number) => nameLength(parsed.bytes, parsed.starts[n] ?? 0) > 0;
+  for (let n = 0; n < count; n++) if (isNamed(n) === n < replaced.positions.length) throw damaged();
   const changes = joined(run, old, added);
   const isPlain = changes.every(({ entries }) => !entries.some((bytes) => isExtended({ bytes, start: 0 })));
   const version = isPlain ? run.version : 3;
   return { version, run, shared: name, changes, tree, resolveUndo };
 }
 
+const damaged = () =>
+  refuse("is split, and its link is damaged. Move index away; git read-tree HEAD makes it anew");
 const nameAt = (run: EntryRun, index: number) => nameOf(rawAt(run, index));
 const nameIn = (entry: Buffer) => nameOf({ bytes: entry, start: 0 });
 
@@ -70,7 +75,7 @@ interface Touched {
   readonly entry: Buffer | null;
 }
 
-/** Both sorted; one change a path. */
+/** Both sorted; one change a path. @throws NotesError STORAGE a position twice, or one path twice in a stage */
 function joined(run: EntryRun, old: readonly Touched[], added: readonly Buffer[]): Change[] {
   const changes: Change[] = [];
   let [i, j, near] = [0, 0, 0];
@@ -83,6 +88,7 @@ function joined(run: EntryRun, old: readonly Touched[], added: readonly Buffer[]
     const at = lowerBound(run, key, near);
     const over = namedSo(run, at, key);
     const entries: Buffer[] = [];
+    const before = touched;
     for (let n = at; n < at + over; n++) {
       if (touched?.at !== n) entries.push(entryBytes(run, n));
       else {
@@ -91,7 +97,11 @@ function joined(run: EntryRun, old: readonly Touched[], added: readonly Buffer[]
       }
     }
     for (; next !== undefined && nameIn(next).equals(key); next = added[++j]) entries.push(next);
+    // Behind us: twice in the link, or out of order in the shared index. It would never be reached.
+    if (isOld && touched === before) throw damaged();
     if (entries.length > 1) entries.sort((a, b) => stageIn(a) - stageIn(b));
+    if (entries.some((entry, n) => n > 0 && stageIn(entry) === stageIn(entries[n - 1] as Buffer)))
+      throw damaged();
     changes.push({ key, at, over, entries });
     near = at + over;
   }

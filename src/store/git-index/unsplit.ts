@@ -1,10 +1,9 @@
 /** A split index made whole again, as every program reads it. */
-import { join } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
 import { gitLocks } from "../refs/git-lock.ts";
 import { indexMode, readIndex } from "./git-index.ts";
-import { readShared, removeSharedIndexes, syncFile } from "./shared-index.ts";
+import { readShared, removeSharedIndexes } from "./shared-index.ts";
 import { wholeIndex } from "./whole-index.ts";
 
 /**
@@ -20,7 +19,6 @@ export async function unsplitIndex(gitdir: string, clock: Clock, lockWaitMs: num
     if (image.shared !== null) {
       held.replace("index", wholeIndex(image).bytes);
       held.publish("index");
-      await syncFile(join(gitdir, "index"));
       await fsyncFolder(gitdir);
     }
     removeSharedIndexes(gitdir);
