@@ -7,7 +7,7 @@ const LINES = [
   ["create@64", "notesd, 64 writers"],
   ["native", "git add + commit"],
   ["isomorphic", "isomorphic-git"],
-  ["seeds-way", "JSON index, no Git"],
+  ["json-index", "json-index, no Git"],
 ];
 const sizeText = (notes) => (notes >= 1_000 ? `${notes / 1_000}k` : String(notes));
 

@@ -39,7 +39,7 @@ const PACKS_EVERY_MS = 250;
 export async function measureSize(notes, options, { work, empty, say }) {
   const { wanted, writers, rounds } = options;
   const folder = join(work, String(notes));
-  const names = ["ours", "native", "isomorphic", "seedsWay", "alone", "import", "importAlone"];
+  const names = ["ours", "native", "isomorphic", "jsonIndex", "alone", "import", "importAlone"];
   const folders = Object.fromEntries(names.map((name) => [name, join(folder, name)]));
   const writing = wanted("create");
   const storeToo = writing || wanted("bytes");

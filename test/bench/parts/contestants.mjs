@@ -3,10 +3,10 @@
 import { query, READS, WRITES } from "../operations.mjs";
 import { openFastImport } from "../peers/fast-import.mjs";
 import { openIsomorphic } from "../peers/isomorphic.mjs";
+import { openJsonIndex } from "../peers/json-index.mjs";
 import { logOfPath } from "../peers/log-path.mjs";
 import { nativeCommits } from "../peers/native.mjs";
 import { scanFiles } from "../peers/scan.mjs";
-import { openSeedsWay } from "../peers/seeds-way.mjs";
 import { pick, randomFrom } from "../seed/random.mjs";
 
 /** Enough of a slow peer for a rate. */
@@ -29,11 +29,11 @@ const READERS = [1, 64];
 export function contestantsOf(at) {
   const { folders, paths, wanted } = at;
   const isToRun = wanted("create") || wanted("search");
-  const seedsWay = isToRun ? openSeedsWay(folders.seedsWay, folders.native, paths) : null;
-  return [...creating(at, seedsWay), ...changing(at), ...reading(at, seedsWay)];
+  const jsonIndex = isToRun ? openJsonIndex(folders.jsonIndex, folders.native, paths) : null;
+  return [...creating(at, jsonIndex), ...changing(at), ...reading(at, jsonIndex)];
 }
 
-function creating({ folders, clients, store, writers, wanted, ms, wrote }, seedsWay) {
+function creating({ folders, clients, store, writers, wanted, ms, wrote }, jsonIndex) {
   if (!wanted("create")) return [];
   const isomorphic = openIsomorphic(folders.isomorphic);
   const imports = openFastImport(folders.ours, folders.import);
@@ -49,7 +49,7 @@ function creating({ folders, clients, store, writers, wanted, ms, wrote }, seeds
     const mine = one(`create@${count}`, `create, ${writersText(count)}`, create, [
       "native",
       "isomorphic",
-      "seeds-way",
+      "json-index",
     ]);
     if (count !== 64) return [mine];
     const peer = one("fast-import", "git fast-import of the same", () => imports.importNew(), [
@@ -65,9 +65,12 @@ function creating({ folders, clients, store, writers, wanted, ms, wrote }, seeds
   return [
     one("native", "native git add + commit", () => nativeCommits(folders.native, { ms, least: LEAST })),
     one("isomorphic", "isomorphic-git add + commit", () => isomorphic({ ms, least: 1 }), ["native"]),
-    one("seeds-way", "file + whole JSON index, no Git", () => seedsWay.create({ ms, least: LEAST }), [
-      "native",
-    ]),
+    one(
+      "json-index",
+      "json-index, no Git: a file and the whole index",
+      () => jsonIndex.create({ ms, least: LEAST }),
+      ["native"],
+    ),
     ...ours,
     one("store@64", "store alone, 64 writers", alone, ["native"]),
     one("fast-import-alone", "git fast-import of the store's", () => importsAlone.importNew(), [
@@ -88,13 +91,17 @@ function changing({ clients, writers, wanted, ms }) {
   );
 }
 
-function reading({ folders, paths, clients, writers, wanted, ms }, seedsWay) {
+function reading({ folders, paths, clients, writers, wanted, ms }, jsonIndex) {
   const random = randomFrom(3);
   const how = { ms, least: LEAST, query: () => query(random) };
   const peers = {
     search: [
       { id: "scan", label: "plain scan of all files", run: () => scanFiles(folders.native, paths, how) },
-      { id: "seeds-way-search", label: "files read and parsed", run: () => seedsWay.search(how) },
+      {
+        id: "json-index-search",
+        label: "json-index search: every file read",
+        run: () => jsonIndex.search(how),
+      },
     ],
     history: [
       {

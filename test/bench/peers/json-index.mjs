@@ -11,7 +11,7 @@ import { noteFile } from "./note-file.mjs";
  * @param {string} filled  a working tree full of notes, which its searches read
  * @param {readonly string[]} paths  of the notes in it
  */
-export function openSeedsWay(dir, filled, paths) {
+export function openJsonIndex(dir, filled, paths) {
   mkdirSync(dir, { recursive: true });
   const index = Object.fromEntries(
     paths.map((path) => entryOf(path, readFileSync(join(filled, path), "utf8"))),
