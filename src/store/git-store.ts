@@ -112,6 +112,21 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
   }
 
+  /** The commits stand: what fails here is told, and is no reason to call them failed. */
+  function follow(chain: CommittedGroup["chain"], published: PublishedGroup): void {
+    try {
+      lastPublishedMs = clock.now();
+      followFiles(parts, published);
+      upkeep.wrote();
+      staged.follow(chain, published);
+      const { indexMoved } = published;
+      if (indexMoved !== null) indexLag.published(chain, indexMoved.to);
+    } catch (error) {
+      parts.troubled("what follows a commit could not be done", error, "found by the next look at the files");
+    }
+    tellTrouble(parts, published);
+  }
+
   async function commit(drafts: readonly Draft[]): Promise<Publication> {
     checkDrafts(drafts);
     await withStorageErrors("looking at the repository", giveGitTime);
@@ -119,16 +134,9 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
       await upkeep.room();
       await settling.repair();
       const group = await commitGroup(parts, drafts);
-      if (group.published !== null) {
-        lastPublishedMs = clock.now();
-        follow(parts, group.published);
-        upkeep.wrote();
-        staged.follow(group.chain, group.published);
-        const { indexMoved } = group.published;
-        if (indexMoved !== null) indexLag.published(group.chain, indexMoved.to);
-        tellTrouble(parts, group.published);
-      }
+      // The commit stands from here on: whatever fails, its intent is looked after.
       try {
+        if (group.published !== null) follow(group.chain, group.published);
         const answer = await answerOf(parts, group);
         parts.onStep("answered");
         return answer;
@@ -239,7 +247,7 @@ function openParts(
 }
 
 /** Base follows every file that now holds the new tip's bytes; the others stay a person's edits on the old. */
-function follow(parts: StoreParts, { files, pending, theirs, intent }: PublishedGroup): void {
+function followFiles(parts: StoreParts, { files, pending, theirs, intent }: PublishedGroup): void {
   if (intent === null) return;
   const behind = new Set<RepoPath>([...pending, ...theirs]);
   for (const { intent: file } of files) {

@@ -68,9 +68,18 @@ function mappedPacks(gitdir: string): Set<string> | null {
   return null;
 }
 
-/** Whether a `git gc` of this machine is running, by the file that it holds. One left by a dead process doesn't count. */
+/**
+ * Whether a `git gc` of this machine is running, by the file that it holds. One left by a dead process doesn't count;
+ * one that can't be read does. Never throws.
+ */
 export function isGcRunning(gitdir: string): boolean {
-  const text = orAbsent(() => readFileSync(`${gitdir}/gc.pid`, "latin1"));
+  let text: string | null;
+  try {
+    text = orAbsent(() => readFileSync(`${gitdir}/gc.pid`, "latin1"));
+  } catch {
+    // Trigger: another user's file, or no descriptor is free. Why: it may be at work. Outcome: upkeep waits, and looks again.
+    return true;
+  }
   if (text === null) return false;
   const pid = Number.parseInt(text, 10);
   if (!(pid > 0)) return false;

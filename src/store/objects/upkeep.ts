@@ -32,7 +32,7 @@ const LONGEST_PAUSE_MS = 3_600_000;
 const AGAIN = "the old packs stand; tried again later";
 
 export interface Upkeep {
-  /** A pack was written. */
+  /** A pack was written. Never throws: the commit in it stands. */
   wrote(): void;
   /** Wait until there is room for another pack: at once, unless there are hundreds. */
   room(): Promise<void>;
@@ -110,19 +110,33 @@ export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: Upkee
     return merging;
   }
 
+  /** Nobody waits for a timer: what its work throws is told, and work that begins itself again does so. */
+  function after(ms: number, work: () => void, again: () => void): () => void {
+    return clock.after(ms, () => {
+      try {
+        work();
+      } catch (error) {
+        troubled("packs could not be looked at", error, AGAIN);
+        again();
+      }
+    });
+  }
+
   function whenQuiet(): void {
     if (cancelQuiet !== null || stopped) return;
-    cancelQuiet = clock.after(Math.max(0, lastMs + QUIET_MS - clock.now()), () => {
+    const work = () => {
       cancelQuiet = null;
       if (clock.now() - lastMs < QUIET_MS) whenQuiet();
       else void merge("quiet");
-    });
+    };
+    // The next commit begins it again.
+    cancelQuiet = after(Math.max(0, lastMs + QUIET_MS - clock.now()), work, () => {});
   }
 
   function whenCalm(): void {
     if (cancelCalm !== null || stopped || !gitAble || repacking !== null) return;
     const before = publications;
-    cancelCalm = clock.after(pauseMs, () => {
+    const work = () => {
       cancelCalm = null;
       const chosen = chooseToRepack(listPacks(gitdir).plain.filter(({ name }) => !damaged.has(name)));
       if (chosen.length === 0) return;
@@ -131,6 +145,10 @@ export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: Upkee
       const tooFresh = chosen.reduce((sum, { bytes }) => sum + bytes, 0) > TOO_FRESH_BYTES;
       if ((busy && !tooFresh) || merging !== null || foreign.isActive() || isGcRunning(gitdir)) whenCalm();
       else void repack(chosen.map(({ name }) => name));
+    };
+    cancelCalm = after(pauseMs, work, () => {
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      whenCalm();
     });
   }
 

@@ -7,7 +7,7 @@ import { packFile } from "../../../src/store/objects/pack-names.ts";
 import { openUpkeep } from "../../../src/store/objects/upkeep.ts";
 import { blobOf, committed, draft } from "../../support/drafts.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
-import { temporaryFolder } from "../../support/git-repo.ts";
+import { gitRepo, temporaryFolder } from "../../support/git-repo.ts";
 import { expectSound, grow, packFiles, reachable } from "../../support/packs.ts";
 import { type StoreOnGit, storeOnGit } from "../../support/store-on-git.ts";
 import { until } from "../../support/wait.ts";
@@ -16,6 +16,13 @@ const packs = ({ repo }: StoreOnGit) => packFiles(repo, ".pack").length;
 const path = process.env["PATH"];
 afterEach(() => {
   process.env["PATH"] = path;
+});
+
+const quietParts = (gitdir: string) => ({
+  gitdir,
+  troubled: (what: string) => expect.unreachable(what),
+  foreign: { saw() {}, look() {}, settle() {}, isActive: () => false },
+  replaced() {},
 });
 
 /** A text that nothing compresses much, so that a repack is worth it. */
@@ -134,6 +141,17 @@ test("a person's gc at work is left alone, and one that died is none", async () 
   await on.store.close();
 });
 
+test("a gc.pid that can't be read ends neither a commit nor a timer", () => {
+  const repo = gitRepo();
+  const clock = fakeClock();
+  mkdirSync(join(repo.gitdir, "notesd"), { recursive: true });
+  const upkeep = openUpkeep({ ...quietParts(repo.gitdir), clock });
+  mkdirSync(join(repo.gitdir, "gc.pid"));
+  for (let n = 0; n < 260; n++) upkeep.wrote();
+  clock.advance(10_000);
+  return upkeep.stop();
+});
+
 test("a damaged pack is told, stays as it is, and the others are put together", async () => {
   const clock = fakeClock();
   const told: string[] = [];
@@ -178,13 +196,7 @@ test("stopped in the middle it waits for nobody and leaves nothing half done", a
   const on = await storeOnGit({ clock: fakeClock() });
   await grow(on, 5);
   const clock = fakeClock();
-  const upkeep = openUpkeep({
-    gitdir: on.repo.gitdir,
-    clock,
-    troubled: (what) => expect.unreachable(what),
-    foreign: { saw() {}, look() {}, settle() {}, isActive: () => false },
-    replaced() {},
-  });
+  const upkeep = openUpkeep({ ...quietParts(on.repo.gitdir), clock });
   clock.advance(10_000);
   await upkeep.stop();
   await upkeep.room();
