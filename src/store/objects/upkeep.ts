@@ -158,6 +158,7 @@ export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: Upkee
       const made = await git.run(gitdir, names);
       if (made.kind === "unable") gitAble = false;
       pauseMs = made.kind === "failed" ? Math.min(pauseMs * 2, LONGEST_PAUSE_MS) : CALM_MS;
+      if (made.kind === "failed" && !stopped) troubled("Git could not repack", new Error(made.why), AGAIN);
       if (made.kind !== "packed") return;
       try {
         if (!isGcRunning(gitdir))

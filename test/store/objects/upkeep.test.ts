@@ -127,6 +127,29 @@ test("with no Git on PATH, or one that can't, packs are put together all the sam
   }
 });
 
+test("a Git that fails to repack is told with its own words", async () => {
+  const clock = fakeClock();
+  const told: unknown[] = [];
+  const on = await storeOnGit({ clock, warn: (...what) => told.push(what) });
+  for (let n = 0; n < 30; n++) await on.store.commit([draft(`notes/${n}.md`, longText(n))]);
+  clock.advance(10_000);
+  await until("packs to be merged", () => packs(on) === 1);
+  const bin = temporaryFolder();
+  writeFileSync(join(bin, "git"), "#!/bin/sh\necho the disk is odd >&2\nexit 1\n");
+  chmodSync(join(bin, "git"), 0o755);
+  process.env["PATH"] = bin;
+  await until("it to be told", () => {
+    clock.advance(15_000);
+    return told.length > 0;
+  });
+  process.env["PATH"] = path;
+  expect(told[0]).toEqual([
+    "Git could not repack",
+    expect.objectContaining({ why: expect.stringContaining("the disk is odd") }),
+  ]);
+  await on.store.close();
+});
+
 test("a person's gc at work is left alone, and one that died is none", async () => {
   const clock = fakeClock();
   const on = await storeOnGit({ clock });
