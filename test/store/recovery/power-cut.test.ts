@@ -1,18 +1,23 @@
 /** A power cut after files were placed and before they were synced: what the disk lost is not what a person did. */
 import "../../support/faults/fs-tap.ts";
-import { readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openGitStore } from "../../../src/store/git-store.ts";
 import { committed, draft } from "../../support/drafts.ts";
 import { diskModel } from "../../support/faults/disk-model.ts";
-import { tapFileSystem } from "../../support/faults/fs-tap.ts";
+import { tapFileSystem, untapped } from "../../support/faults/fs-tap.ts";
 import { cutPower } from "../../support/faults/power-cut.ts";
-import { settled } from "../../support/faults/told.ts";
 import { temporaryFolder } from "../../support/git-repo.ts";
 import { type StoreOnGit, storeOnGit, textOf } from "../../support/store-on-git.ts";
+import { until } from "../../support/wait.ts";
 
 const PATHS = ["notes/new/b.md", "notes/a.md", "notes/c.md"];
+
+const allPlaced = (gitdir: string) =>
+  until("intents to wait for their files alone", () =>
+    untapped(() => readdirSync(join(gitdir, "notesd/intents"))).every((name) => name.endsWith(".placed")),
+  );
 
 /** A created, an updated and a deleted note, all placed, and one more write. */
 async function placed(): Promise<{ on: StoreOnGit; model: ReturnType<typeof diskModel> }> {
@@ -29,9 +34,9 @@ async function placed(): Promise<{ on: StoreOnGit; model: ReturnType<typeof disk
     draft("notes/a.md", "a2\n", "a1\n"),
     draft("notes/c.md", null, "c1\n"),
   ]);
-  await settled(on.repo.root);
+  await allPlaced(on.repo.gitdir);
   await on.store.commit([draft("notes/on.md", "on\n")]);
-  await settled(on.repo.root);
+  await allPlaced(on.repo.gitdir);
   untap();
   return { on, model };
 }
