@@ -36,6 +36,7 @@ import { type RecoveryReport, recover } from "./recovery/recovery.ts";
 import { openBranchTip } from "./refs/branch-tip.ts";
 import { watchForeignActivity } from "./refs/foreign-activity.ts";
 import { gitLocks } from "./refs/git-lock.ts";
+import { openRefSync } from "./refs/ref-sync.ts";
 import { readRef } from "./refs/refs.ts";
 import { repoState } from "./refs/repo-state.ts";
 import { takenBack } from "./refs/taken-back.ts";
@@ -219,6 +220,7 @@ function openParts(
     trees: treeChain((id) => objects.read("tree", id)),
     log: openRepositoryLog({ gitdir, roots, proofKey }, objects).log,
     locks: gitLocks({ gitdir, clock, lockWaitMs, onForeign: foreign.saw }),
+    refSync: openRefSync(gitdir, ref),
     intents,
     table,
     workTree: openWorkTree({

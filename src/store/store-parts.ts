@@ -12,6 +12,7 @@ import type { GitObjects } from "./objects/objects.ts";
 import type { BranchTip } from "./refs/branch-tip.ts";
 import type { ForeignActivity } from "./refs/foreign-activity.ts";
 import type { GitLocks } from "./refs/git-lock.ts";
+import type { RefSync } from "./refs/ref-sync.ts";
 import type { PathFilter } from "./trees/tree-diff.ts";
 import type { TreeChain } from "./trees/trees.ts";
 
@@ -32,6 +33,7 @@ export interface StoreParts {
   readonly trees: TreeChain;
   readonly log: GitLog;
   readonly locks: GitLocks;
+  readonly refSync: RefSync;
   readonly intents: Intents;
   readonly table: BaseTable;
   readonly workTree: StoreWorkTree;

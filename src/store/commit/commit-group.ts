@@ -2,9 +2,7 @@
  * One group's way from drafts to a durable ref, storage §3 steps 2 to 8: build, pack, intent, locks, checks,
  * publication, sync. Trying again on a new tip is here too; what happens after the answer is `settle.ts`.
  */
-import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
-import { fsyncFolder } from "../../lib/durable-file.ts";
 import type { PlainFolders } from "../files/disk-look.ts";
 import { dropPrepared, type PreparedFile, prepareFiles } from "../files/prepare-files.ts";
 import { type GitIndex, indexMode, indexSignature } from "../git-index/git-index.ts";
@@ -245,14 +243,21 @@ async function makeDurable(
   published: UnderLocks,
 ): Promise<PublishedGroup> {
   let trouble = published.trouble;
-  const folder = dirname(join(parts.gitdir, parts.ref));
-  const synced = fsyncFolder(folder)
+  const isWaitedFor = parts.durability === "full";
+  const synced = parts.refSync
+    .sync()
     .then(() => written.pack?.release())
     .catch((error: unknown) => {
-      // The .keep stands on until the next start.
-      trouble ??= error;
+      // The .keep stands on until the next start; the sync is owed, and done before the intent goes.
+      if (isWaitedFor) trouble ??= error;
+      else
+        parts.troubled(
+          "a commit stands, but could not be made durable yet",
+          error,
+          "synced again in the background",
+        );
     });
-  if (parts.durability === "full") await synced;
+  if (isWaitedFor) await synced;
   for (const { type, id, bytes } of chain.objects) {
     parts.objects.remember(type, id, Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes));
   }

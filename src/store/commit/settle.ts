@@ -10,6 +10,7 @@ import { errnoOf, fsyncFolder } from "../../lib/durable-file.ts";
 import { dropPrepared, dropPreparedOf } from "../files/prepare-files.ts";
 import { carryOut } from "../recovery/carry-out.ts";
 import { returnAside } from "../recovery/roll-forward.ts";
+import { withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
 import type { PublishedGroup } from "./commit-group.ts";
 
@@ -54,7 +55,7 @@ export function openSettling(
   parts: StoreParts,
   alone: (work: () => Promise<void>) => Promise<void>,
 ): Settling {
-  const { root, gitdir, clock, intents, table } = parts;
+  const { root, gitdir, clock, intents, table, refSync } = parts;
   const owed = new Map<string, Owed>();
   const fresh: Omit<Waiting, "sinceMs">[] = [];
   const waiting: Waiting[] = [];
@@ -74,7 +75,10 @@ export function openSettling(
 
   function add(group: PublishedGroup): void {
     const { intent, files, pending } = group;
-    if (intent === null) return;
+    if (intent === null) {
+      later(refSync.owed);
+      return;
+    }
     if (pending.length > 0) {
       owed.set(intent, group.indexed ? "files" : "index");
       scheduleRepair();
@@ -100,6 +104,7 @@ export function openSettling(
     const groups = fresh.splice(0);
     if (groups.length === 0) return;
     try {
+      await refSync.owed();
       await fsyncFolder(gitdir);
       for (const { intent } of groups) intents.placed(intent);
     } catch (error) {
@@ -168,6 +173,7 @@ export function openSettling(
     const paths = new Set(named.flatMap(({ intent }) => intent.files.map((f) => f.path)));
     // Later publications of these paths too: they tell what the file was last given.
     const concerned = open.filter(({ intent }) => intent.files.some((f) => paths.has(f.path)));
+    await withStorageErrors("syncing the branch", refSync.owed);
     const refused = await carryOut(parts, concerned);
     if (refused.size === 0) repairMs = FIRST_REPAIR_MS;
     for (const { name, intent } of named) {

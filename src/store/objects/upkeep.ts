@@ -40,13 +40,14 @@ export interface Upkeep {
   stop(): Promise<void>;
 }
 
-interface UpkeepParts extends Pick<StoreParts, "gitdir" | "clock" | "troubled" | "foreign"> {
+interface UpkeepParts extends Pick<StoreParts, "gitdir" | "clock" | "troubled" | "foreign" | "refSync"> {
   /** Packs were replaced by others: the reader's list is old. */
   readonly replaced: () => void;
 }
 
 /** Look after the packs of a repository in the background, beginning with what lies there. */
-export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: UpkeepParts): Upkeep {
+export function openUpkeep(parts: UpkeepParts): Upkeep {
+  const { gitdir, clock, troubled, foreign, refSync, replaced } = parts;
   const thread = upkeepThread();
   const git = gitRepack();
   const damaged = new Set<string>();
@@ -194,7 +195,13 @@ export function openUpkeep({ gitdir, clock, troubled, foreign, replaced }: Upkee
       cancelCalm?.();
       await Promise.all([git.stop(), thread.stop()]);
       await work;
-      clearPackLeftovers(gitdir);
+      try {
+        // A .keep may stand since the branch could not be synced.
+        await refSync.owed();
+        clearPackLeftovers(gitdir);
+      } catch (error) {
+        troubled("what was left of packs could not be cleared", error, "cleared at the next start");
+      }
     },
   };
 }

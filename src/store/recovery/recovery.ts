@@ -12,6 +12,7 @@ import type { OpenIntent } from "../commit/intents.ts";
 import { syncFiles } from "../commit/settle.ts";
 import { blobId } from "../objects/object-id.ts";
 import { clearPackLeftovers } from "../objects/pack-leftovers.ts";
+import { keptPacks } from "../objects/pack-writer.ts";
 import { removeOwnLocks } from "../refs/own-locks.ts";
 import { asStorageError, withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
@@ -47,6 +48,9 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
     // The commit point was not reached: nothing of it happened but prepared files.
     else intents.close(open.name);
   }
+  // The process may have ended before its sync: until then intents and .keep are all that a power cut leaves.
+  if (published.length > 0 || keptPacks(gitdir).length > 0)
+    await withStorageErrors("syncing the branch", parts.refSync.sync);
   const owed: string[] = [];
   const stuck: string[] = [];
   let refused: Refused = new Map();

@@ -5,6 +5,7 @@ import { hashObject } from "../../../src/store/objects/object-id.ts";
 import { packBuilder } from "../../../src/store/objects/pack-bytes.ts";
 import { packFile } from "../../../src/store/objects/pack-names.ts";
 import { openUpkeep } from "../../../src/store/objects/upkeep.ts";
+import { openRefSync } from "../../../src/store/refs/ref-sync.ts";
 import { blobOf, committed, draft } from "../../support/drafts.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
 import { gitRepo, temporaryFolder } from "../../support/git-repo.ts";
@@ -22,6 +23,7 @@ const quietParts = (gitdir: string) => ({
   gitdir,
   troubled: (what: string) => expect.unreachable(what),
   foreign: { saw() {}, look() {}, settle() {}, isActive: () => false },
+  refSync: openRefSync(gitdir, "refs/heads/main"),
   replaced() {},
 });
 
