@@ -1,6 +1,7 @@
 /** Where an index comes from: empty, or from a checkpoint. The one place that ties it to how files are read. */
 import { NOTE_TYPES, type RepoPath } from "../domain/note.ts";
 import { readNoteFile } from "../domain/note-file.ts";
+import { isNotePath } from "../domain/note-path.ts";
 import { stemOf } from "../lib/slash-path.ts";
 import { readCheckpoint } from "./checkpoint.ts";
 import { MemoryIndex, type MemoryIndexOptions } from "./memory-index.ts";
@@ -10,8 +11,8 @@ import type { ParsedFile } from "./parsed-file.ts";
 interface IndexOptions {
   /** Every note type there is, built-in and configured. Default: the built-in ones. */
   readonly types?: Iterable<string>;
-  /** Whether a path is a note file (`*.md` under the roots). Default: every path that the store tells of. */
-  readonly isNotePath?: (path: RepoPath) => boolean;
+  /** Where notes lie: only `*.md` under these are notes. Default: every path that the store tells of is one. */
+  readonly roots?: readonly string[];
 }
 
 /** Raised when `readNoteFile` reads the same bytes otherwise than before, so that old checkpoints are refused. */
@@ -26,7 +27,7 @@ export function createNoteIndex(options: IndexOptions = {}): NoteIndex {
  * The index that wrote a checkpoint (`snapshot`), at the head it stood at then; `apply` what came after.
  * Needs no blob. The words for search are indexed between turns, or at once by a search that comes first.
  *
- * @returns null for bytes of another format, program or set of types, truncated or damaged: rebuild then
+ * @returns null for bytes of another format, program, set of types or roots, truncated or damaged: rebuild then
  * @cost one pass over the bytes; some 2 µs a note
  */
 export function restoreNoteIndex(bytes: Uint8Array, options: IndexOptions = {}): NoteIndex | null {
@@ -35,12 +36,12 @@ export function restoreNoteIndex(bytes: Uint8Array, options: IndexOptions = {}):
   return read && new MemoryIndex(memory, read.parts, read.origin);
 }
 
-function memoryOptions({ types, isNotePath }: IndexOptions): MemoryIndexOptions {
+function memoryOptions({ types, roots }: IndexOptions): MemoryIndexOptions {
   const known = new Set(types ?? Object.keys(NOTE_TYPES));
   return {
     parse: (path, bytes) => parseFile(path, bytes, known),
-    isNotePath: isNotePath ?? (() => true),
-    fingerprint: JSON.stringify([READING, [...known].sort()]),
+    isNotePath: (path) => roots === undefined || isNotePath(path, roots),
+    fingerprint: JSON.stringify([READING, [...known].sort(), roots ? [...new Set(roots)].sort() : null]),
   };
 }
 

@@ -7,7 +7,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Author } from "../domain/event.ts";
 import { NOTE_TYPES } from "../domain/note.ts";
-import { isNotePath } from "../domain/note-path.ts";
 import { type DiskDeps, type DiskDoor, startDisk } from "../doors/disk.ts";
 import { createNoteIndex, restoreNoteIndex } from "../index/create.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -45,10 +44,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   const stateDir = join(place.gitDir, "notesd");
   const roots = allRoots(settings.roots ?? []);
   const types = typesOf(settings.types ?? {});
-  const indexOptions = {
-    types: Object.keys(types),
-    isNotePath: (path: Parameters<typeof isNotePath>[0]) => isNotePath(path, roots),
-  };
+  const indexOptions = { types: Object.keys(types), roots };
   const newIndex = () => createNoteIndex(indexOptions);
   const checkpoint = orAbsent(() => readFileSync(join(stateDir, "checkpoint")));
   const restored = checkpoint && restoreNoteIndex(checkpoint, indexOptions);

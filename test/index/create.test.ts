@@ -75,3 +75,16 @@ test("a checkpoint brings back every field of real files, and is refused when th
   const { index: other } = await made(["general", "recipe"]);
   expect(other.get("odd-type")?.type).toBe("recipe");
 });
+
+test("a checkpoint is refused when the roots are others: what lies under a new one was never folded", async () => {
+  const builder = new HistoryBuilder();
+  const head = builder.change(null, { "notes/a.md": "a", "docs/b.md": "b", "notes/c.txt": "c" });
+  const index = createNoteIndex({ roots: ["notes", "memory"] });
+  await index.rebuild(builder.history(null, head), builder.read);
+  expect(index.files().map(({ path }) => path)).toEqual(["notes/a.md"]);
+  const bytes = bytesOf(index);
+  expect(restoreNoteIndex(bytes, { roots: ["memory", "notes"] })?.head).toBe(head);
+  for (const roots of [["notes", "memory", "docs"], ["notes"], ["."], []])
+    expect(restoreNoteIndex(bytes, { roots })).toBeNull();
+  expect(restoreNoteIndex(bytes)).toBeNull();
+});

@@ -60,7 +60,7 @@ test("an index that says something else is found out", async () => {
   const found = await verifyNotebook({
     store,
     index,
-    newIndex: () => createNoteIndex({ types, isNotePath: () => false }),
+    newIndex: () => createNoteIndex({ types, roots: [] }),
   });
   expect(found.equal).toBe(false);
   expect(found.problems).toEqual([{ kind: "index", path: "notes/a.md", detail: expect.any(String) }]);
