@@ -211,7 +211,6 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
     async close() {
       disk.close();
-      firstLook.close();
       // Without a first look a deletion is not told from a rename: the next start knows.
       if (firstLook.done) await settleAtStop(reconciler, warn);
       await reconciler.close();

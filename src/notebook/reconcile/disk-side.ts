@@ -22,7 +22,7 @@ export interface DiskSide extends Pick<Reconciler, "hint" | "scanAll"> {
   /** Folders that hold notes. */
   folders(): Iterable<string>;
   noteCount(): number;
-  /** Look at nothing any more. */
+  /** The daemon stops: whoever waits for the first look is told, and the look itself ends where it is. */
   close(): void;
 }
 
@@ -79,7 +79,12 @@ export function createDiskSide(parts: {
       }
     },
     noteCount: () => index.size(),
-    close: () => cancelAgain(),
+    close() {
+      cancelAgain();
+      parts.firstLook.close();
+      // Before it is done nothing is settled at the stop.
+      if (!parts.firstLook.done) void reconciler.close().catch(parts.failed);
+    },
   };
   return disk;
 }

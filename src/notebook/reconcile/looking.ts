@@ -33,6 +33,8 @@ export interface Looking {
    * @param trustTimes take a file's own time as the time of the save (at start, when nobody saw it happen)
    */
   at(paths: Iterable<RepoPath> | null, trustTimes?: boolean): Promise<Look | null>;
+  /** Look at nothing any more: a look under way ends where it is, as null. */
+  stop(): void;
   /** True since the files were last seen to be somebody else's: the next look must be at everything. */
   readonly away: boolean;
   readonly reports: ReadonlyMap<RepoPath, string>;
@@ -49,6 +51,7 @@ export function createLooking(options: {
   const { store, settling, uneven, now } = options;
   const reports = new Map<RepoPath, string>();
   let away = false;
+  let stopped = false;
   /** How often the files were found to be somebody else's. */
   let absences = 0;
   /** Rewinds that a look at every file, whether it changed or not, has followed; null: none has yet. */
@@ -112,6 +115,9 @@ export function createLooking(options: {
     get away() {
       return away;
     },
+    stop() {
+      stopped = true;
+    },
     async at(paths, trustTimes = false) {
       const { state } = await store.state();
       if (state !== "ok" && state !== "unborn" && state !== "locked") {
@@ -130,6 +136,7 @@ export function createLooking(options: {
       const standings: Standing[] = [];
       const turn = slicer();
       for await (const files of found) {
+        if (stopped) return null;
         for (const file of files) {
           const standing = judged(file, differ, trustTimes);
           if (standing !== null) standings.push(standing);

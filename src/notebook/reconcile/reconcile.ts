@@ -163,6 +163,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     onHeadMoved: (ours = false) => background.run(() => headMoved(ours)),
     async close() {
       cancelIndexScan?.();
+      looking.stop();
       await background.close();
     },
   };
