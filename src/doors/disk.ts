@@ -57,7 +57,10 @@ export interface DiskDoor {
   close(): Promise<void>;
 }
 
-/** Start watching. @returns when everything is watched, so that no later change goes unseen for long */
+/**
+ * Start watching.
+ * @returns when all that can be watched is; for what can't there are the scans, and `status` says so
+ */
 export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
   const { clock } = deps;
   const stall = deps.stall ?? loopStall();
@@ -115,11 +118,15 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
   }
 
   let failing = false;
-  function onFailure(error: unknown): void {
+  function keep(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     if (message !== lastTrouble) deps.failed(error);
     trouble = message;
     lastTrouble = message;
+  }
+
+  function onFailure(error: unknown): void {
+    keep(error);
     if (failing) return;
     failing = true;
     later(GATHER_MS, () => {
@@ -135,7 +142,9 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
   }
 
   async function watchAnew(): Promise<void> {
-    await tree?.close();
+    const before = tree;
+    tree = null;
+    await before?.close();
     large = isLarge();
     const report = { changed: onChange, failed: onFailure };
     tree = large
@@ -154,13 +163,23 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
     if (stopGit !== null && !broken) return;
     await stopGit?.();
     stopGit = await watchGit(deps.gitDir, deps.commonDir, onGit, onFailure);
+    if (closed) await stopGit();
+  }
+
+  /** What can't be watched is told and tried again with the next scan of everything, which sees it meanwhile. */
+  async function watchWhatCan(): Promise<void> {
+    try {
+      await refresh();
+    } catch (error) {
+      keep(error);
+    }
   }
 
   function everyInterval(): void {
     later(SCAN_EVERY_MS, () =>
       run(async () => {
         try {
-          await refresh();
+          await watchWhatCan();
           await scan("interval");
         } finally {
           everyInterval();
@@ -176,7 +195,7 @@ export async function startDisk(deps: DiskDeps): Promise<DiskDoor> {
     });
   }
 
-  await refresh();
+  await watchWhatCan();
   stall.takeMs();
   everyInterval();
   watchStalls();

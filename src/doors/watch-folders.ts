@@ -90,12 +90,16 @@ export async function watchFolders(
     for (const folder of new Set([...wanted, ...watched.keys()])) await addDeep(folder);
   }
 
-  await refresh();
-  return {
-    refresh,
-    async close() {
-      closed = true;
-      for (const folder of [...watched.keys()]) drop(folder);
-    },
-  };
+  function close(): void {
+    closed = true;
+    for (const folder of [...watched.keys()]) drop(folder);
+  }
+
+  try {
+    await refresh();
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { refresh, close: async () => close() };
 }

@@ -39,9 +39,15 @@ export async function watchGit(
     },
     failed,
   };
-  const branches = await watchFolders(commonDir, ["refs/heads"], () => [], report);
-  return async () => {
-    for (const top of tops) top.close();
-    await branches.close();
-  };
+  const close = () => tops.forEach((top) => void top.close());
+  try {
+    const branches = await watchFolders(commonDir, ["refs/heads"], () => [], report);
+    return async () => {
+      close();
+      await branches.close();
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
 }

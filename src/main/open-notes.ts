@@ -7,16 +7,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Author } from "../domain/event.ts";
 import { NOTE_TYPES } from "../domain/note.ts";
-import { type DiskDeps, type DiskDoor, startDisk } from "../doors/disk.ts";
 import { createNoteIndex, restoreNoteIndex } from "../index/create.ts";
 import type { Clock } from "../lib/clock.ts";
 import { orAbsent } from "../lib/durable-file.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import type { Notebook } from "../notebook/notebook.ts";
-import { type OpenedNotebook, openNotebook } from "../notebook/open.ts";
+import { openNotebook } from "../notebook/open.ts";
 import { allRoots } from "./attributes.ts";
 import { openStore, proofKey } from "./open-store.ts";
 import type { Resolved } from "./resolve.ts";
+import { watchDisk } from "./watch-disk.ts";
 
 interface NotesSurroundings {
   /** Author of hand edits. */
@@ -35,7 +35,6 @@ interface OpenNotes {
 const DEFAULT_PRIORITY = 0.6;
 const NOTE_BYTES = 256 << 10;
 const WAITING_WRITES = 4096;
-const BEGIN_AGAIN_MS = 5_000;
 
 /** @throws NotesError STORAGE; ProcessError USAGE */
 export async function openNotes(resolved: Resolved, around: NotesSurroundings): Promise<OpenNotes> {
@@ -101,37 +100,6 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
     async close() {
       await disk.close();
       await opened.notebook.close();
-    },
-  };
-}
-
-/** Watch the files and look at all of them once, while reads are served; what fails is reported and tried again. */
-function watchDisk(opened: OpenedNotebook, deps: DiskDeps): Pick<DiskDoor, "close"> {
-  let door: DiskDoor | null = null;
-  let closed = false;
-  let cancelAgain = () => {};
-  let beginning = begin();
-
-  async function begin(): Promise<void> {
-    try {
-      door ??= await startDisk(deps);
-      opened.setWatching(door.status);
-      if (!closed) await opened.disk.scanAll("start");
-    } catch (error) {
-      deps.failed(error);
-      if (closed) return;
-      cancelAgain = deps.clock.after(BEGIN_AGAIN_MS, () => {
-        beginning = begin();
-      });
-    }
-  }
-
-  return {
-    async close() {
-      closed = true;
-      cancelAgain();
-      await beginning;
-      await door?.close();
     },
   };
 }
