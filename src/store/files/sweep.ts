@@ -76,11 +76,14 @@ export function openSweep(parts: SweepParts): Sweep {
     if (afresh) known = new Map();
     const work = { ...parts.work, known };
     if (large) {
+      const ends: unknown[] = [];
       try {
-        const end = yield* sweepBy(thread(work), () => true);
+        const end = yield* sweepBy(telling(thread(work), ends), () => true);
         if (end !== null) remember(end);
         return;
       } catch (error) {
+        // Only a thread that ended is done without: what was refused here would be refused again.
+        if (!ends.includes(error)) throw error;
         parts.troubled(error);
       }
     }
@@ -89,6 +92,19 @@ export function openSweep(parts: SweepParts): Sweep {
     if (end !== null) return remember(end);
     large = true;
     yield* sweep(false);
+  };
+}
+
+/** A scanner that keeps what its own calls failed with. */
+function telling(scanner: Scanner, failures: unknown[]): Scanner {
+  const keep = (error: unknown): never => {
+    failures.push(error);
+    throw error;
+  };
+  return {
+    walk: () => scanner.walk().catch(keep),
+    look: (paths) => scanner.look(paths).catch(keep),
+    close: scanner.close,
   };
 }
 

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writ
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { NotesError } from "../../../src/domain/errors.ts";
 import type { BlobId, RepoPath } from "../../../src/domain/note.ts";
 import { openBaseTable } from "../../../src/store/files/base-table.ts";
 import type { ScanWork } from "../../../src/store/files/scan.ts";
@@ -197,6 +198,20 @@ test.each(Object.entries(BROKEN))(
     expect(on.troubles).toHaveLength(1);
   },
 );
+
+test("what the disk refuses to a look of this thread is no fault of the scanning one: the sweep fails once", async () => {
+  const refused = new NotesError("STORAGE", "looking at a file failed");
+  let looks = 0;
+  const look = (): never => {
+    looks++;
+    throw refused;
+  };
+  const on = tree({ look });
+  on.save("notes/a/1.md", "1\n");
+  on.table.setBase(at("notes/b/gone.md"), blobOf("gone"));
+  await expect(on.told()).rejects.toBe(refused);
+  expect([looks, on.troubles]).toEqual([1, []]);
+});
 
 test("a scanning thread keeps no process", () => {
   const scanner = fileURLToPath(new URL("../../../dist/store/files/scanner.js", import.meta.url));
