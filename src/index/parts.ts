@@ -163,11 +163,12 @@ export function readWords({ texts, unread, state }: Parts, most = Number.POSITIV
   let left = most;
   for (const path of unread) {
     if (left-- <= 0) return false;
-    unread.delete(path);
     const note = state.at(path);
     if (note)
       texts.put(path, state.entryOf(path), { title: note.meta.title, tags: note.meta.tags, body: note.body });
     else texts.remove(path);
+    // Last: what fails is tried again by whoever searches next.
+    unread.delete(path);
   }
   return true;
 }
