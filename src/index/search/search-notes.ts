@@ -48,8 +48,10 @@ export function* searchNotes(
     if (shown(path)) hits.push({ path, score });
     if (i % RANKED_STEP === RANKED_STEP - 1) yield;
   }
-  const best = bestOf(head, hits, Math.max(query.limit, LITERAL_LOOKED_AT));
-  return answer(head, preferLiteral(head, best, folded), query, hits.length, [folded, ...words]);
+  // As above: others had their turn since these were looked at.
+  const still = hits.filter(({ path }) => shown(path));
+  const best = bestOf(head, still, Math.max(query.limit, LITERAL_LOOKED_AT));
+  return answer(head, preferLiteral(head, best, folded), query, still.length, [folded, ...words]);
 }
 
 const LITERAL_LOOKED_AT = 100;

@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { MemoryIndex } from "../../../src/index/memory-index.ts";
 import type { SearchQuery } from "../../../src/index/note-index.ts";
+import { emptyParts } from "../../../src/index/parts.ts";
+import { searchNotes } from "../../../src/index/search/search-notes.ts";
 import { fold } from "../../../src/lib/text.ts";
+import { HistoryBuilder } from "../../support/history-builder.ts";
 import { indexOf, noteText, PERSON } from "../../support/notes-at.ts";
+import { plainParse } from "../../support/plain-parse.ts";
 
 const ask = (query: string | null, more: Partial<SearchQuery> = {}): SearchQuery => ({
   query,
@@ -175,4 +180,25 @@ test("many rewrites of one note leave no trace of its earlier words", async () =
   expect(paths("word17")).toEqual([]);
   expect(paths("word399")).toEqual(["notes/a.md"]);
   expect(new Set(paths("stone"))).toEqual(new Set(["notes/a.md", "notes/keep.md"]));
+});
+
+test("a note that goes while a ranked search lets others have their turn is no hit, and is not counted", async () => {
+  const parts = emptyParts();
+  const index = new MemoryIndex({ parse: plainParse, isNotePath: () => true, fingerprint: "" }, parts);
+  const builder = new HistoryBuilder();
+  const put = async (files: Record<string, string | null>) => {
+    const to = builder.change(index.head, files);
+    await index.apply(builder.history(index.head, to), builder.read);
+  };
+  await put({ "a.md": "token", "b.md": "token" });
+  const ranked = Array.from({ length: 10_000 }, (_, i) => ({ key: i + 1, score: 0.5 }));
+  parts.texts.rank = function* () {
+    yield;
+    return ranked;
+  };
+  const search = searchNotes(parts.state, parts.texts, ask("token"));
+  expect([search.next().done, search.next().done]).toEqual([false, false]);
+  await put({ "a.md": null });
+  const { value } = search.next();
+  expect(value).toMatchObject({ rows: [{ note: { path: "b.md" } }], total: 1 });
 });
