@@ -61,7 +61,9 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const quietly = { moved: async () => {}, takenBack: (lost: CommitId) => void lostBefore.push(lost) };
   await createFollower(store, index, quietly).catchUp();
   // Not awaited: a search waits for it, nothing else does.
-  index.words().catch((error) => warn("words could not be indexed", failureOf(error, "a search tries again")));
+  index
+    .words()
+    .catch((error) => warn("words could not be indexed", failureOf(error, "a search tries again")));
 
   const heads = await Heads.open({ file: join(stateDir, "heads"), clock, warn });
   const feed = await Feed.open({ store, index, heads, warn });

@@ -68,10 +68,13 @@ export function createReads(deps: ReadsDeps): Reads {
 
   /** While the daemon starts a note whose file holds what would be served needs to wait for nothing. */
   async function lookedAt(path: RepoPath, revision: string): Promise<boolean> {
-    const [file] = await deps.store.workTree.scan([path]);
-    if (file?.kind === "file" && file.blob === revision) return false;
-    // Trigger: the scan failed. Why: reads go on whatever happens. Outcome: this file is looked at by itself.
-    await firstLook.wait().catch(() => {});
+    try {
+      const [file] = await deps.store.workTree.scan([path]);
+      if (file?.kind === "file" && file.blob === revision) return false;
+      await firstLook.wait();
+    } catch {
+      // Trigger: a scan failed. Why: reads go on whatever happens. Outcome: this file is looked at by itself.
+    }
     return true;
   }
 

@@ -104,6 +104,18 @@ test("a look that fails refuses the writes that wait, and the next one lets writ
   await on.dispose();
 });
 
+test("a note is read though its file can't be looked at", async () => {
+  const on = await starting();
+  const { scan } = on.store.workTree;
+  let looks = 0;
+  on.store.workTree.scan = async (paths) => {
+    if (looks++ === 0) throw new Error("the disk is broken");
+    return scan(paths);
+  };
+  expect((await on.notebook.read("n-1", PERSON)).content).toContain("old");
+  await on.dispose();
+});
+
 test("a stop before the look answers the writes that wait", async () => {
   const on = await starting();
   const refused = expect(create(on)).rejects.toMatchObject({ code: "OVERLOADED" });
