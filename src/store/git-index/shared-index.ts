@@ -12,7 +12,7 @@ import { parseIndex, refuse } from "./index-bytes.ts";
 import { type EntryRun, type IndexImage, runLength } from "./index-image.ts";
 import { standOn, wholeIndex } from "./whole-index.ts";
 
-/** Below that a whole index costs a group 2 ms at most, and every program can read it. */
+/** Below that every program can read it; what a whole one costs a group there: docs/engine.md, "The Git index". */
 const FEWEST_ENTRIES = 16_384;
 /** A group costs more with every change since the shared index, a new one costs the entries: the root balances them. */
 const CHANGES_PER_ROOT = 6;
