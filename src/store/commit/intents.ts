@@ -81,12 +81,20 @@ export function openIntents(folder: string): Intents {
       intent.files.flatMap((f) => (f.prepared === null ? [] : [f.prepared.ino])),
     );
 
+  /** One that doesn't say was written by a version that didn't know: then nothing speaks for it. */
+  const isOfAnotherRun = (intent: Intent) => intent.boot !== undefined && intent.boot !== boot;
+
+  function close(name: string): void {
+    inodes.delete(name);
+    for (const ending of [OPEN, PLACED]) orAbsent(() => unlinkSync(join(home, name + ending)));
+  }
+
   function list(): OpenIntent[] {
     return names(home).flatMap((name) => {
       const intent = parse(orAbsent(() => readFileSync(join(home, name), "utf8")));
       if (intent === null) return [];
       return [
-        { name: name.slice(0, 12), intent, placed: name.endsWith(PLACED), rebooted: intent.boot !== boot },
+        { name: name.slice(0, 12), intent, placed: name.endsWith(PLACED), rebooted: isOfAnotherRun(intent) },
       ];
     });
   }
@@ -103,8 +111,12 @@ export function openIntents(folder: string): Intents {
         await writeDurably(join(home, name + OPEN), JSON.stringify({ ...intent, boot }), { mode: 0o600 });
         return name;
       } catch (error) {
-        // It may stand all the same; nothing of it will happen.
-        this.close(name);
+        try {
+          // It may stand all the same; nothing of it will happen.
+          close(name);
+        } catch {
+          // Trigger: the disk refuses this too. Outcome: the next start finds no commit of it and drops it.
+        }
         throw error;
       }
     },
@@ -112,10 +124,7 @@ export function openIntents(folder: string): Intents {
       inodes.delete(name);
       orAbsent(() => renameSync(join(home, name + OPEN), join(home, name + PLACED)));
     },
-    close(name) {
-      inodes.delete(name);
-      for (const ending of [OPEN, PLACED]) orAbsent(() => unlinkSync(join(home, name + ending)));
-    },
+    close,
     list,
     isPrepared: (ino) => [...inodes.values()].some((list) => list.includes(ino)),
   };

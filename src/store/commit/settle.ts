@@ -134,7 +134,6 @@ export function openSettling(
       cancelSync = null;
       const due = waiting.filter((w) => w.sinceMs + SYNC_AFTER_MS <= clock.now()).length;
       later(() => syncOldest(due));
-      later(async () => scheduleSync());
     });
   }
 
@@ -150,6 +149,8 @@ export function openSettling(
         waiting.push({ intent, paths: again, sinceMs: clock.now() });
       waitingFiles += group.reduce((sum, w) => sum + w.paths.length, 0);
       throw error;
+    } finally {
+      scheduleSync();
     }
     for (const { intent } of group) intents.close(intent);
   }
