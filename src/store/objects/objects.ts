@@ -50,6 +50,34 @@ function readLoose(gitdir: string, id: ObjectId): RawObject | undefined {
   return { type, bytes };
 }
 
+/** A tag's id is made as any other's. @throws Error bytes of another id */
+function prove(id: ObjectId, { type, bytes }: RawObject): void {
+  if (hashObject(type as ObjectType, bytes) !== id) throw new Error("its bytes don't match its id");
+}
+
+/** A pack that can't be opened: others are looked into, and this is told when none has what is looked for. */
+function unopened(path: string, error: unknown): PackReader {
+  return {
+    path,
+    read() {
+      throw error;
+    },
+    idsStarting: () => [],
+    close() {},
+  };
+}
+
+function openOr(path: string, bases: ReturnType<typeof deltaBases>, broken: Set<PackReader>): PackReader {
+  try {
+    return openPack(path, bases);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") throw error;
+    const pack = unopened(path, error);
+    broken.add(pack);
+    return pack;
+  }
+}
+
 /** The objects of one repository. @cost nothing until the first read; then one listing of the pack folder */
 export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): GitObjects {
   const written = byteCache<ObjectId, RawObject>(settings.writtenBytes ?? 32 << 20);
@@ -57,9 +85,12 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
   const folder = join(gitdir, "objects", "pack");
   /** Most recently useful first. */
   let packs: PackReader[] = [];
+  const broken = new Set<PackReader>();
 
   const renew = () => {
-    const open = new Map(packs.map((pack) => [pack.path, pack]));
+    // One that could not be opened is tried again.
+    const open = new Map(packs.filter((pack) => !broken.has(pack)).map((pack) => [pack.path, pack]));
+    broken.clear();
     const names = new Set(orAbsent(() => readdirSync(folder)) ?? []);
     const next: PackReader[] = [];
     for (const name of names) {
@@ -70,28 +101,43 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
       const known = open.get(path);
       open.delete(path);
       // Between the listing and now a repack may have removed it.
-      const pack = known ?? orAbsent(() => openPack(path, bases));
+      const pack = known ?? orAbsent(() => openOr(path, bases, broken));
       if (pack !== null) next.push(pack);
     }
     for (const gone of open.values()) gone.close();
     packs = next;
   };
 
+  /** From the first pack with a good copy. @throws the first damage, when there is none in any */
   const inPacks = (id: ObjectId): RawObject | undefined => {
     const key = Buffer.from(id, "hex");
+    let damage: unknown;
     for (let place = 0; place < packs.length; place++) {
       const pack = packs[place];
-      const found = pack?.read(key);
-      if (pack === undefined || found === undefined) continue;
-      if (place > 0) {
-        packs.copyWithin(1, 0, place);
-        packs[0] = pack;
+      if (pack === undefined) continue;
+      try {
+        const found = pack.read(key);
+        if (found === undefined) continue;
+        prove(id, found);
+        if (place > 0) {
+          packs.copyWithin(1, 0, place);
+          packs[0] = pack;
+        }
+        return found;
+      } catch (error) {
+        // The pack was repacked away: after renewing, the object is found in the new one.
+        if (errnoOf(error) !== "ENOENT") damage ??= error;
       }
-      return found;
     }
+    if (damage !== undefined) throw damage;
     return undefined;
   };
-  const places = [inPacks, (id: ObjectId) => readLoose(gitdir, id)];
+  const loose = (id: ObjectId): RawObject | undefined => {
+    const found = readLoose(gitdir, id);
+    if (found !== undefined) prove(id, found);
+    return found;
+  };
+  const places = [inPacks, loose];
 
   /** One look; undefined when it is nowhere. Damage in one place doesn't hide a good copy in another. */
   const look = (id: ObjectId): RawObject | undefined => {
@@ -99,14 +145,9 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
     for (const from of places) {
       try {
         const found = from(id);
-        if (found === undefined) continue;
-        // A tag's id is made as any other's.
-        if (hashObject(found.type as ObjectType, found.bytes) === id) return found;
-        damage = new Error("its bytes don't match its id");
+        if (found !== undefined) return found;
       } catch (error) {
-        // The pack was repacked away: after renewing, the object is found in the new one.
-        if (errnoOf(error) === "ENOENT") continue;
-        damage = error;
+        damage ??= error;
       }
     }
     if (damage === undefined) return undefined;
@@ -119,8 +160,12 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
 
   const find = (id: ObjectId): RawObject | null => {
     if (!HEX40.test(id)) return null;
-    const known = written.get(id) ?? look(id);
-    if (known !== undefined) return known;
+    try {
+      const known = written.get(id) ?? look(id);
+      if (known !== undefined) return known;
+    } catch {
+      // Trigger: damage. Why: a good copy may have come since. Outcome: looked again, and told then.
+    }
     renew();
     return look(id) ?? null;
   };

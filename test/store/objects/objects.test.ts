@@ -13,6 +13,7 @@ import { expect, test } from "vitest";
 import { hashObject } from "../../../src/store/objects/object-id.ts";
 import { gitObjects } from "../../../src/store/objects/objects.ts";
 import { packBuilder } from "../../../src/store/objects/pack-bytes.ts";
+import { packFile } from "../../../src/store/objects/pack-names.ts";
 import { writePack } from "../../../src/store/objects/pack-writer.ts";
 import { type GitRepo, gitRepo } from "../../support/git-repo.ts";
 
@@ -143,6 +144,46 @@ test("a damaged pack is STORAGE, unless a good copy is loose", () => {
   mkdirSync(join(repo.gitdir, "objects", id.slice(0, 2)), { recursive: true });
   writeFileSync(loosePath(repo, id), loose);
   expect(gitObjects(repo.gitdir).read("blob", id).length).toBeGreaterThan(1_000);
+});
+
+test.each([
+  ["a damaged pack", "pack", (bytes: Buffer) => bytes.fill(0x5a, 12, bytes.length - 20)],
+  ["a pack that is gone", "pack", null],
+  ["an idx that is cut short", "idx", (bytes: Buffer) => bytes.subarray(0, 500)],
+] as const)("%s hides no good copy in another pack, and what none has is told", async (_, ending, damage) => {
+  const repo = gitRepo();
+  const both = Buffer.from("in both\n");
+  const id = hashObject("blob", both);
+  const packs: string[] = [];
+  const own: string[] = [];
+  for (const text of ["one\n", "two\n"]) {
+    const builder = packBuilder();
+    builder.add("blob", id, both);
+    own.push(hashObject("blob", Buffer.from(text)));
+    builder.add("blob", own.at(-1) ?? "", Buffer.from(text));
+    const written = await writePack(repo.gitdir, builder.finish());
+    written.release();
+    packs.push(written.name);
+  }
+  for (const [number, name] of packs.entries()) {
+    const file = packFile(repo.gitdir, name, ending);
+    const bytes = readFileSync(file);
+    const objects = gitObjects(repo.gitdir);
+    // Opened while all is well.
+    if (ending === "pack") expect(objects.find("0".repeat(40))).toBe(null);
+    rmSync(file);
+    if (damage !== null) writeFileSync(file, damage(Buffer.from(bytes)));
+    expect(objects.read("blob", id).equals(both)).toBe(true);
+    expect(objects.read("blob", own[1 - number] ?? "")).toHaveLength(4);
+    if (damage === null) expect(objects.find(own[number] ?? "")).toBe(null);
+    else expect(() => objects.find(own[number] ?? "")).toThrow(expect.objectContaining({ code: "STORAGE" }));
+    objects.close();
+    rmSync(file, { force: true });
+    writeFileSync(file, bytes);
+    const again = gitObjects(repo.gitdir);
+    expect(again.read("blob", own[number] ?? "")).toHaveLength(4);
+    again.close();
+  }
 });
 
 test("short ids are found in packs and among loose objects, as git rev-parse --disambiguate does", () => {
