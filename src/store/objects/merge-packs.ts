@@ -2,11 +2,14 @@
  * Several packs into one, entry by entry: compressed bytes are copied, distances of deltas to their bases are written
  * anew, and what our writer had no time to deflate is deflated. An object that several packs hold is kept once, where it comes first; so a kept
  * delta's base is always kept before it, and no cycle can arise. Synchronous: it runs in a thread of its own.
+ * Invariant: every byte that is copied has the CRC that its idx names, and every object of every idx is in the new pack; that
+ * the bytes are those of the id nobody looks at here, and whoever reads them does. One pack's damage is a `DamagedPack`.
  * Who may be merged is `choose-packs.ts`, what becomes of the old ones `replace-packs.ts`.
  * @see gitformat-pack(5)
  */
 import { readFileSync } from "node:fs";
 import { crc32 } from "node:zlib";
+import { DamagedPack, readingPack } from "./damaged-pack.ts";
 import type { ObjectType } from "./object-id.ts";
 import { deflateStored, distanceBytes, OFS_DELTA, wholeEntry } from "./pack-bytes.ts";
 import { packFile } from "./pack-names.ts";
@@ -19,25 +22,17 @@ const REF_DELTA = 7;
 /** Longer chains are cut: merging may join chains, and whoever reads the last link unpacks them all. */
 const MAX_DEPTH = 200;
 
-/** A pack whose bytes are not what its idx says; it is never copied, and never removed. */
-export class DamagedPack extends Error {
-  readonly pack: string;
-
-  constructor(pack: string, why: string) {
-    super(`pack-${pack} is damaged: ${why}`);
-    this.pack = pack;
-  }
-}
-
 /**
  * Merge packs into an unfinished one, synced.
  *
  * @param names 40 hex digits each; earlier ones are copied first
- * @throws DamagedPack; Node errors, ENOENT when a pack was removed meanwhile. Nothing is left behind then
+ * @throws DamagedPack one of them; Node errors, ENOENT when a pack was removed meanwhile. Nothing is left behind then
  * @cost reads, checks and writes every byte once; memory: the largest pack and some 60 bytes an object
  */
 export function mergePacks(gitdir: string, names: readonly string[]): MergedPackFile {
-  const idxs = names.map((name) => readIdx(name, readFileSync(packFile(gitdir, name, "idx"))));
+  const idxs = names.map((name) =>
+    readingPack(name, () => readIdx(name, readFileSync(packFile(gitdir, name, "idx")))),
+  );
   const union = unionOf(idxs);
   /** How long the delta chain below each kept object is. */
   const depth = new Uint16Array(union.count);
@@ -56,43 +51,68 @@ interface Copying {
   readonly sink: EntrySink;
 }
 
+/** What is read may be the pack's damage; what is written never is. */
 function copyPack(copying: Copying): void {
-  const { gitdir, idx, numbers, depth, sink } = copying;
+  const { idx, numbers, sink } = copying;
+  const opened = readingPack(idx.name, () => open(copying));
+  for (const [step, place] of opened.order.entries()) {
+    const object = numbers[place] ?? 0;
+    // The same object was copied from an earlier pack.
+    if (sink.at(object) !== 0) continue;
+    const { parts, crc } = readingPack(idx.name, () => entryAt(copying, opened, step));
+    sink.add(object, parts, crc);
+  }
+}
+
+interface Opened {
+  readonly pack: Buffer;
+  /** Places in the idx and offsets in the pack, in the order in which the objects lie there. */
+  readonly order: Uint32Array;
+  readonly offsets: Float64Array;
+}
+
+function open({ gitdir, idx }: Copying): Opened {
   const pack = readFileSync(packFile(gitdir, idx.name, "pack"));
   const damaged = (why: string) => new DamagedPack(idx.name, why);
   if (pack.length < 32 || pack.toString("latin1", 0, 4) !== "PACK") throw damaged("it has no header");
   if (pack.readUInt32BE(8) !== idx.count) throw damaged("it holds another number of objects than its idx");
   const order = idx.byOffset();
-  const offsets = Float64Array.from(order, (place) => idx.offset(place));
-  for (const [step, place] of order.entries()) {
-    const object = numbers[place] ?? 0;
-    // The same object was copied from an earlier pack.
-    if (sink.at(object) !== 0) continue;
-    const from = offsets[step] ?? 0;
-    const entry = pack.subarray(from, offsets[step + 1] ?? pack.length - CHECKSUM_BYTES);
-    if (crc32(entry) !== idx.crc(place)) throw damaged(`the entry at ${from} has another checksum`);
-    const type = ((entry[0] ?? 0) >> 4) & 7;
-    if (type !== OFS_DELTA) {
-      // A base named by id lies in the same pack, so in the new one too. How deep it is nobody knows.
-      depth[object] = type === REF_DELTA ? MAX_DEPTH / 2 : 0;
-      if (type === REF_DELTA) sink.add(object, [entry], idx.crc(place));
-      else copyWhole(sink, object, entry, idx.crc(place));
-      continue;
-    }
+  return { pack, order, offsets: Float64Array.from(order, (place) => idx.offset(place)) };
+}
+
+interface CopiedEntry {
+  readonly parts: readonly Uint8Array[];
+  /** Of the parts together, when it is known. */
+  readonly crc?: number;
+}
+
+/** An object's entry as it will stand in the new pack. */
+function entryAt(copying: Copying, { pack, order, offsets }: Opened, step: number): CopiedEntry {
+  const { idx, numbers, depth } = copying;
+  const place = order[step] ?? 0;
+  const object = numbers[place] ?? 0;
+  const from = offsets[step] ?? 0;
+  const entry = pack.subarray(from, offsets[step + 1] ?? pack.length - CHECKSUM_BYTES);
+  const crc = idx.crc(place);
+  if (crc32(entry) !== crc) throw new DamagedPack(idx.name, `the entry at ${from} has another checksum`);
+  const type = ((entry[0] ?? 0) >> 4) & 7;
+  if (type === OFS_DELTA) {
     const delta = deltaOf(entry);
     const base = placeIn(offsets, from - delta.distance);
-    if (base < 0) throw damaged(`the delta at ${from} has no base`);
-    copyDelta(copying, { ...delta, place, object, base: numbers[order[base] ?? 0] ?? 0 });
+    if (base < 0) throw new DamagedPack(idx.name, `the delta at ${from} has no base`);
+    return deltaEntry(copying, { ...delta, place, object, base: numbers[order[base] ?? 0] ?? 0 });
   }
+  // A base named by id lies in the same pack, so in the new one too. How deep it is nobody knows.
+  depth[object] = type === REF_DELTA ? MAX_DEPTH / 2 : 0;
+  return type === REF_DELTA ? { parts: [entry], crc } : wholeOf(entry, crc);
 }
 
 /** Our writer stores what is small undeflated. */
-function copyWhole(sink: EntrySink, object: number, entry: Buffer, crc: number): void {
+function wholeOf(entry: Buffer, crc: number): CopiedEntry {
   const at = headBytes(entry);
   const stream = entry.subarray(at);
   const smaller = deflateStored(stream);
-  if (smaller === stream) sink.add(object, [entry], crc);
-  else sink.add(object, [entry.subarray(0, at), smaller]);
+  return smaller === stream ? { parts: [entry], crc } : { parts: [entry.subarray(0, at), smaller] };
 }
 
 function headBytes(entry: Buffer): number {
@@ -121,17 +141,14 @@ interface PlacedDelta extends Delta {
   readonly base: number;
 }
 
-function copyDelta(
+function deltaEntry(
   { gitdir, idx, depth, sink }: Copying,
   { head, body, place, object, base }: PlacedDelta,
-): void {
+): CopiedEntry {
   const links = (depth[base] ?? 0) + 1;
-  if (links > MAX_DEPTH) {
-    sink.add(object, [readWhole(gitdir, idx, place)]);
-    return;
-  }
+  if (links > MAX_DEPTH) return { parts: [readWhole(gitdir, idx, place)] };
   depth[object] = links;
-  sink.add(object, [head, Buffer.from(distanceBytes(sink.offset - sink.at(base))), body]);
+  return { parts: [head, Buffer.from(distanceBytes(sink.offset - sink.at(base))), body] };
 }
 
 /** Where a value stands in a sorted list, or -1. */

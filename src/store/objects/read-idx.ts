@@ -3,6 +3,8 @@
  * is `pack-reader.ts`.
  * @see gitformat-pack(5)
  */
+import { hash } from "node:crypto";
+import { DamagedPack } from "./damaged-pack.ts";
 import type { ObjectId } from "./object-id.ts";
 
 export interface ReadIdx {
@@ -29,13 +31,18 @@ const ID_BYTES = 20;
 const PLACES = 2 ** 22;
 const MOST_OFFSET = 2 ** 31;
 
-/** @throws Error when it is no idx of version 2 */
+/**
+ * @throws Error when it is no idx of version 2, or not whole
+ * @cost hashes it: what follows believes every id in it
+ */
 export function readIdx(name: string, idx: Buffer): ReadIdx {
   const count = idx.length < 1072 ? 0 : idx.readUInt32BE(8 + 255 * 4);
   // After the offsets come those of objects beyond 2 GiB.
   const shortest = IDX_HEADER_BYTES + count * 28 + 40;
   if (idx.length < shortest || idx.readUInt32BE(0) !== 0xff744f63 || idx.readUInt32BE(4) !== 2)
     throw new Error(`pack-${name}.idx is not an index of version 2`);
+  if (!hash("sha1", idx.subarray(0, -ID_BYTES), "buffer").equals(idx.subarray(-ID_BYTES)))
+    throw new Error(`pack-${name}.idx has another checksum`);
   const crcs = IDX_HEADER_BYTES + count * ID_BYTES;
   const offsets = crcs + count * 4;
   return {
@@ -68,7 +75,7 @@ export interface IdxUnion {
   readonly places: readonly Uint32Array[];
 }
 
-/** @cost compares each id some log2(objects / 256) times; 24 bytes an object */
+/** @throws DamagedPack one whose ids are not sorted @cost compares each id some log2(objects / 256) times; 24 bytes an object */
 export function unionOf(idxs: readonly ReadIdx[]): IdxUnion {
   const total = idxs.reduce((sum, { count }) => sum + count, 0);
   const ids = Buffer.alloc(total * ID_BYTES);
@@ -92,5 +99,8 @@ export function unionOf(idxs: readonly ReadIdx[]): IdxUnion {
       if (of !== undefined) of[place] = count - 1;
     }
   }
+  // Else objects would be left out, and their pack removed all the same.
+  for (const [number, idx] of idxs.entries())
+    if (next[number] !== idx.count) throw new DamagedPack(idx.name, "its idx is not sorted");
   return { count, ids: ids.subarray(0, count * ID_BYTES), places };
 }

@@ -1,14 +1,17 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { hash, randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { DamagedPack, mergePacks } from "../../../src/store/objects/merge-packs.ts";
+import { DamagedPack } from "../../../src/store/objects/damaged-pack.ts";
+import { mergePacks } from "../../../src/store/objects/merge-packs.ts";
 import { hashObject } from "../../../src/store/objects/object-id.ts";
 import { gitObjects } from "../../../src/store/objects/objects.ts";
 import { packBuilder } from "../../../src/store/objects/pack-bytes.ts";
 import { packFile } from "../../../src/store/objects/pack-names.ts";
 import { writePack } from "../../../src/store/objects/pack-writer.ts";
 import { replacePacks } from "../../../src/store/objects/replace-packs.ts";
+import { doUpkeep } from "../../../src/store/objects/upkeep-work.ts";
 import { draft } from "../../support/drafts.ts";
 import { type GitRepo, gitRepo } from "../../support/git-repo.ts";
 import { expectSound, grow, packFiles, reachable } from "../../support/packs.ts";
@@ -145,4 +148,53 @@ test("a flipped bit is found, never copied, and nothing is left of the attempt",
   const before = packFiles(on.repo);
   expect(() => mergePacks(on.repo.gitdir, names(on.repo))).toThrow(DamagedPack);
   expect(packFiles(on.repo)).toEqual(before);
+});
+
+/** The checksum of what stands before it. */
+const sealed = (idx: Buffer) =>
+  Buffer.concat([idx.subarray(0, -20), hash("sha1", idx.subarray(0, -20), "buffer")]);
+
+test.each([
+  ["cut short", (idx: Buffer) => idx.subarray(0, 700)],
+  ["empty", () => Buffer.alloc(0)],
+  ["of version 1", (idx: Buffer) => idx.subarray(8)],
+  ["with a flipped bit in an id", (idx: Buffer) => idx.fill((idx[1_032] ?? 0) ^ 8, 1_032, 1_033)],
+  ["with ids that are not sorted", (idx: Buffer) => sealed(idx.fill(255, 1_032, 1_033))],
+  ["with offsets beyond the pack", (idx: Buffer) => sealed(idx.fill(127, idx.length - 44, idx.length - 40))],
+  [
+    "of a pack too large to be merged",
+    (idx: Buffer) => sealed(idx.fill(255, idx.length - 44, idx.length - 40)),
+  ],
+])("one idx %s stops nobody: its pack is named and left, the others are put together", async (_, harm) => {
+  const on = await storeOnGit();
+  await grow(on, 12);
+  await on.store.close();
+  const [, , third = ""] = names(on.repo);
+  const file = packFile(on.repo.gitdir, third, "idx");
+  const bytes = readFileSync(file);
+  chmodSync(file, 0o644);
+  writeFileSync(file, harm(Buffer.from(bytes)));
+  const { gitdir } = on.repo;
+  const done = doUpkeep({ kind: "merge", gitdir, effort: "quiet", leave: [], looseAtMs: null });
+  expect(done).toMatchObject({ packs: 2, removed: 11, damaged: [{ pack: third }] });
+  writeFileSync(file, bytes);
+  expectSound(on.repo);
+});
+
+test.each(["a directory", "garbage"])("a pack that is %s stops nobody either", async (what) => {
+  const on = await storeOnGit();
+  await grow(on, 12);
+  await on.store.close();
+  const [, , third = ""] = names(on.repo);
+  const file = packFile(on.repo.gitdir, third, "pack");
+  const bytes = readFileSync(file);
+  rmSync(file);
+  if (what === "garbage") writeFileSync(file, randomBytes(bytes.length));
+  else mkdirSync(file);
+  const { gitdir } = on.repo;
+  const done = doUpkeep({ kind: "merge", gitdir, effort: "quiet", leave: [], looseAtMs: null });
+  expect(done).toMatchObject({ packs: 2, removed: 11, damaged: [{ pack: third }] });
+  rmSync(file, { recursive: true });
+  writeFileSync(file, bytes);
+  expectSound(on.repo);
 });
