@@ -181,7 +181,8 @@ export interface WorkTree {
   /** Absolute folder of the working tree. */
   readonly root: string;
   base(path: RepoPath): BlobId | null;
-  basePaths(): Iterable<RepoPath>;
+  /** Paths with a base; of one folder and those below it when given. @cost then the folders there are, not the paths */
+  basePaths(under?: string): Iterable<RepoPath>;
   /**
    * Look at the disk: given paths, or every `*.md` under the roots plus every base path. A path that is no
    * note's (outside of the roots, hidden) is left out: nobody shall adopt it.

@@ -372,6 +372,8 @@ export function noteStoreContract(name: string, open: () => Promise<StoreUnderTe
       store.workTree.accept(at("notes/a.md"), blobOf("x\n"));
       expect(store.workTree.base(at("notes/a.md"))).toBe(blobOf("x\n"));
       expect([...store.workTree.basePaths()]).toEqual(["notes/a.md"]);
+      expect([...store.workTree.basePaths("notes")]).toEqual(["notes/a.md"]);
+      expect([...store.workTree.basePaths("note")]).toEqual([]);
       store.workTree.accept(at("notes/a.md"), null);
       expect([...store.workTree.basePaths()]).toEqual([]);
       expect(under.text("notes/a.md")).toBeNull();

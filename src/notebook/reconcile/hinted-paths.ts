@@ -1,7 +1,6 @@
 /** From hints to notes: which paths a hint of a file or a folder means, and whether it means anything. */
 import type { RepoPath } from "../../domain/note.ts";
 import { folderOf } from "../../lib/slash-path.ts";
-import { slicer } from "../../lib/slicer.ts";
 import type { WorkTree } from "../../store/note-store.ts";
 import type { Settling } from "./settling.ts";
 
@@ -35,12 +34,7 @@ export async function hintedPaths(
   for (const folder of folders) {
     if (within(folder)) continue;
     for (const path of await workTree.under(folder)) paths.add(path);
-  }
-  const turn = slicer();
-  for (const path of workTree.basePaths()) {
-    if (within(path)) paths.add(path);
-    const pause = turn();
-    if (pause !== null) await pause;
+    for (const path of workTree.basePaths(folder)) paths.add(path);
   }
   for (const { path } of settling.all()) if (within(path)) paths.add(path);
   return paths;

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { orAbsent, writeDurably, writeDurablySync } from "../../lib/durable-file.ts";
+import { folderOf } from "../../lib/slash-path.ts";
 import { asStorageError } from "../storage-error.ts";
 import type { Known } from "./disk-look.ts";
 
@@ -20,7 +21,8 @@ interface Row {
 export interface BaseTable {
   base(path: RepoPath): BlobId | null;
   known(path: RepoPath): Known | null;
-  paths(): Iterable<RepoPath>;
+  /** Paths with a base; of one folder and those below it when given. @cost then the folders there are, not the paths */
+  paths(under?: string): Iterable<RepoPath>;
   setBase(path: RepoPath, blob: BlobId | null): void;
   setKnown(path: RepoPath, known: Known | null): void;
   /** How many files it knows. */
@@ -67,6 +69,7 @@ export function openBaseTable(folder: string): BaseTable {
   const snapshot = join(folder, "base");
   const journal = join(folder, "base.log");
   const rows = new Map<RepoPath, Row>();
+  const byFolder = new Map<string, Set<RepoPath>>();
   /** Changed, and not in the journal yet. */
   let dirty = new Set<RepoPath>();
   /** Changed while a flush is writing the snapshot; null when none is. */
@@ -89,8 +92,25 @@ export function openBaseTable(folder: string): BaseTable {
   }
 
   function keep(path: RepoPath, row: Row): void {
-    if (row.base === null && row.known === null) rows.delete(path);
-    else rows.set(path, row);
+    const isNew = !rows.has(path);
+    if (row.base !== null || row.known !== null) {
+      rows.set(path, row);
+      if (isNew) enter(path);
+    } else if (rows.delete(path)) leave(path);
+  }
+
+  function enter(path: RepoPath): void {
+    const at = folderOf(path);
+    const paths = byFolder.get(at);
+    if (paths === undefined) byFolder.set(at, new Set([path]));
+    else paths.add(path);
+  }
+
+  function leave(path: RepoPath): void {
+    const at = folderOf(path);
+    const paths = byFolder.get(at);
+    paths?.delete(path);
+    if (paths?.size === 0) byFolder.delete(at);
   }
 
   function change(path: RepoPath, part: Partial<Row>): void {
@@ -179,8 +199,15 @@ export function openBaseTable(folder: string): BaseTable {
     get size() {
       return rows.size;
     },
-    *paths() {
-      for (const [path, { base }] of rows) if (base !== null) yield path;
+    *paths(under) {
+      if (under === undefined) {
+        for (const [path, { base }] of rows) if (base !== null) yield path;
+        return;
+      }
+      for (const [folder, paths] of byFolder) {
+        if (folder !== under && !folder.startsWith(`${under}/`)) continue;
+        for (const path of paths) if ((rows.get(path)?.base ?? null) !== null) yield path;
+      }
     },
     setBase: (path, blob) => {
       if ((rows.get(path)?.base ?? null) !== blob) change(path, { base: blob });

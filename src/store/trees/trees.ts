@@ -83,6 +83,8 @@ export function treeChain(
   const loaded = new Map<string, Loaded>();
   let undo: { readonly path: string; readonly before: TreeEntry | null }[] = [];
   let root: ObjectId | null = null;
+  /** The folder that was used last: using it again changes nothing. */
+  let newest: string | null = null;
   /** Folders with unwritten changes. */
   const changed = new Set<string>();
   let heldBytes = 0;
@@ -92,6 +94,7 @@ export function treeChain(
     loaded.set(folder, one);
   };
   const drop = (folder: string) => {
+    newest = null;
     heldBytes -= loaded.get(folder)?.cost ?? 0;
     loaded.delete(folder);
     changed.delete(folder);
@@ -105,6 +108,8 @@ export function treeChain(
 
   /** A folder above is always used later than those below it, so that it is never dropped before them. */
   const use = (folder: string) => {
+    if (folder === newest) return;
+    newest = folder;
     for (let at = folder; ; at = folderOf(at)) {
       const one = loaded.get(at);
       if (one === undefined) throw new Error("a folder is loaded without the folder above it");
@@ -197,6 +202,7 @@ export function treeChain(
       if (next !== null && next === current?.id) return;
       const old = [...loaded].sort(([a], [b]) => (a < b ? -1 : 1));
       loaded.clear();
+      newest = null;
       changed.clear();
       heldBytes = 0;
       root = next;

@@ -42,8 +42,9 @@ export class MemoryWorkTree implements WorkTree {
     return this.#base.get(path) ?? null;
   }
 
-  basePaths(): Iterable<RepoPath> {
-    return this.#base.keys();
+  basePaths(under?: string): Iterable<RepoPath> {
+    const paths = [...this.#base.keys()];
+    return under === undefined ? paths : paths.filter((path) => path.startsWith(`${under}/`));
   }
 
   async scan(paths?: Iterable<RepoPath>): Promise<DiskFile[]> {
