@@ -13,7 +13,7 @@ import { type EntryRun, type IndexImage, runLength } from "./index-image.ts";
 import { standOn, wholeIndex } from "./whole-index.ts";
 
 /** Below that every program can read it; what a whole one costs a group there: docs/engine.md, "The Git index". */
-const FEWEST_ENTRIES = 16_384;
+const FEWEST_ENTRIES = 8_192;
 /** A group costs more with every change since the shared index, a new one costs the entries: the root balances them. */
 const CHANGES_PER_ROOT = 6;
 /** Git writes a new one at 20 % (`splitIndex.maxPercentChange`). */
