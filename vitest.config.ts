@@ -19,6 +19,7 @@ export default defineConfig({
           name: "slow",
           include: ["test/**/*.slow.test.ts"],
           testTimeout: 600_000,
+          hookTimeout: 300_000,
           fileParallelism: false,
         },
       },
