@@ -6,22 +6,48 @@ type Unowned = NoteEvent extends infer Event
     ? Omit<Event, "commit">
     : never
   : never;
-type Row = readonly [commit: CommitEvents["commit"], events: readonly Unowned[]];
+/** Some events of a commit; `more`: the next row holds others of the same. */
+type Row = readonly [commit: CommitEvents["commit"], events: readonly Unowned[], more: boolean];
 
-/** @cost some µs a commit */
-export function packEvents(batch: readonly CommitEvents[]): string {
-  return JSON.stringify(
-    batch.map(({ commit, events }): Row => [commit, events.map(({ commit: _, ...event }) => event)]),
-  );
+const BATCH_COMMITS = 256;
+/** Some 300 bytes each; a text as V8 holds it has at most 512 MiB. */
+const BATCH_EVENTS = 4_096;
+
+/** Texts of so many commits, or of some more events at most; a commit with more goes in parts. */
+export async function* packEvents(history: AsyncIterable<CommitEvents>): AsyncGenerator<string> {
+  let rows: Row[] = [];
+  let held = 0;
+  for await (const { commit, events } of history) {
+    let from = 0;
+    do {
+      const some = events.slice(from, from + BATCH_EVENTS);
+      from += some.length;
+      rows.push([commit, some.map(({ commit: _, ...event }) => event), from < events.length]);
+      held += some.length;
+      if (rows.length < BATCH_COMMITS && held < BATCH_EVENTS) continue;
+      yield JSON.stringify(rows);
+      rows = [];
+      held = 0;
+    } while (from < events.length);
+  }
+  yield JSON.stringify(rows);
 }
 
-/** What `packEvents` was given; the events of a commit share it again. */
-export function unpackEvents(text: string): CommitEvents[] {
-  // Only `packEvents` makes these texts.
-  const rows = JSON.parse(text) as Row[];
-  return rows.map(([commit, events]) => ({
-    commit,
-    // An event is its fields and the commit that was left out.
-    events: events.map((event) => ({ commit, ...event }) as NoteEvent),
-  }));
+/** Turns the texts of `packEvents`, in order, into what it was given; the events of a commit share it again. */
+export function eventUnpacker(): (text: string) => CommitEvents[] {
+  let begun: { readonly commit: CommitEvents["commit"]; readonly events: NoteEvent[] } | null = null;
+  return (text) => {
+    const whole: CommitEvents[] = [];
+    // Only `packEvents` makes these texts.
+    for (const [told, events, more] of JSON.parse(text) as Row[]) {
+      begun ??= { commit: told, events: [] };
+      const { commit, events: own } = begun;
+      // An event is its fields and the commit that was left out.
+      for (const event of events) own.push({ commit, ...event } as NoteEvent);
+      if (more) continue;
+      whole.push(begun);
+      begun = null;
+    }
+    return whole;
+  };
 }

@@ -8,7 +8,7 @@ import { type ErrorCode, NotesError } from "../../domain/errors.ts";
 import type { CommitEvents } from "../../domain/event.ts";
 import type { CommitId } from "../../domain/note.ts";
 import { workerFile } from "../../lib/worker-file.ts";
-import { unpackEvents } from "./event-batch.ts";
+import { eventUnpacker } from "./event-batch.ts";
 import type { GitLog } from "./git-log.ts";
 import type { RepositoryHistory } from "./repository-log.ts";
 
@@ -46,6 +46,7 @@ export function wholeHistory(
 async function* fromThread(file: URL, task: HistoryTask): AsyncGenerator<CommitEvents> {
   const worker = new Worker(file, { workerData: task });
   const answers: HistoryAnswer[] = [];
+  const unpack = eventUnpacker();
   let wake = () => {};
   const arrived = (answer: HistoryAnswer) => {
     answers.push(answer);
@@ -67,7 +68,7 @@ async function* fromThread(file: URL, task: HistoryTask): AsyncGenerator<CommitE
       if (answer.kind === "refused") throw new NotesError(answer.code, answer.message, { ...answer.data });
       if (answer.kind === "failed") throw new Error(`reading history failed: ${answer.message}`);
       worker.postMessage("folded");
-      yield* unpackEvents(answer.text);
+      yield* unpack(answer.text);
     }
   } finally {
     await worker.terminate();

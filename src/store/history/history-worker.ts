@@ -9,7 +9,6 @@ import { packEvents } from "./event-batch.ts";
 import type { HistoryAnswer, HistoryTask } from "./history-thread.ts";
 import { openRepositoryLog } from "./repository-log.ts";
 
-const BATCH_COMMITS = 256;
 /** Batches that may wait to be folded. */
 const AHEAD = 8;
 
@@ -17,16 +16,11 @@ async function tell(post: (answer: HistoryAnswer) => void, room: () => Promise<v
   // Given by `history-thread.ts` alone.
   const task = workerData as HistoryTask;
   const { log, objects } = openRepositoryLog(task);
-  let batch = [];
-  for await (const events of log.history(null, task.to)) {
-    batch.push(events);
-    if (batch.length < BATCH_COMMITS) continue;
+  for await (const text of packEvents(log.history(null, task.to))) {
     await room();
-    post({ kind: "batch", text: packEvents(batch) });
-    batch = [];
+    post({ kind: "batch", text });
   }
   objects.close();
-  post({ kind: "batch", text: packEvents(batch) });
   post({ kind: "end" });
 }
 
