@@ -110,7 +110,7 @@ test("a note is read though its file can't be looked at", async () => {
   let looks = 0;
   on.store.workTree.scan = async (paths) => {
     if (looks++ === 0) throw new Error("the disk is broken");
-    return scan(paths);
+    return scan.call(on.store.workTree, paths);
   };
   expect((await on.notebook.read("n-1", PERSON)).content).toContain("old");
   await on.dispose();
