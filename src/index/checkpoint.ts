@@ -7,6 +7,7 @@
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
+import { mustBeLevel } from "../lib/held/column.ts";
 import type { CommitRecord } from "./entry.ts";
 import { emptyParts, type Parts } from "./parts.ts";
 import type { FrozenArrays } from "./search/frozen-words.ts";
@@ -179,7 +180,7 @@ export function readCheckpoint(
     read += segment.size;
   }
   const last = segments.at(-1);
-  const parts = last === undefined ? null : partsOf(segments, last.line);
+  const parts = last === undefined ? null : restoredParts(segments, last.line);
   return parts && { parts, origin: { mark: markOf(parts), bytes: read, wholeBytes: segments[0]?.size ?? 0 } };
 }
 
@@ -188,6 +189,7 @@ function segmentAt(buffer: Buffer, from: number, fingerprint: string): Segment |
   if (end < 0 || !buffer.subarray(from, from + LINE_START.length).equals(LINE_START)) return null;
   const line = lineOf(buffer.toString("utf8", from, end));
   if (line?.format !== FORMAT || line.reading !== readingOf(fingerprint)) return null;
+  if (!(Number.isSafeInteger(line.bytes) && line.bytes >= 0)) return null;
   const stop = end + 1 + line.bytes;
   const found = buffer.toString("latin1", stop, stop + CHECKSUM_BYTES);
   if (found !== checksum(crc32(buffer.subarray(from, stop)))) return null;
@@ -205,6 +207,18 @@ function lineOf(text: string): Line | null {
   }
 }
 
+/** Null where a checksum holds over what no index wrote. */
+function restoredParts(segments: readonly Segment[], last: Line): Parts | null {
+  try {
+    return partsOf(segments, last);
+  } catch (error) {
+    // Trigger: numbers that lead nowhere, members that are missing. Outcome: rebuilt, as for a damaged file.
+    if (error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError)
+      return null;
+    throw error;
+  }
+}
+
 function partsOf(segments: readonly Segment[], last: Line): Parts | null {
   const parts = emptyParts();
   const { graph, state } = parts;
@@ -214,6 +228,8 @@ function partsOf(segments: readonly Segment[], last: Line): Parts | null {
   for (const { line, payload } of segments) {
     let at = 0;
     const take = (length: number) => {
+      if (!(Number.isSafeInteger(length) && length >= 0 && length <= payload.length - at))
+        throw new RangeError(`no ${length} bytes are left`);
       at += length;
       return payload.subarray(at - length, at);
     };
@@ -226,17 +242,25 @@ function partsOf(segments: readonly Segment[], last: Line): Parts | null {
     heads.push({ paths: numbers(paths), columns });
     for (const [page, from, to] of line.pages) {
       const bytes = take(to - from);
-      if (from === 0) pages.set(page, [bytes]);
-      else pages.get(page)?.push(bytes);
+      const before = from === 0 ? [] : pages.get(page);
+      if (before?.reduce((sum, { length }) => sum + length, 0) !== from) return null;
+      pages.set(page, [...before, bytes]);
     }
     if (line.words.length > 0) words = line.words.map(take);
+    if (at !== payload.length) return null;
   }
   graph.restored(last.agents);
-  for (const { paths, columns } of heads) state.columns.restore(paths, columns);
+  const { size } = graph.texts.paths;
+  for (const { paths, columns } of heads) {
+    if (paths.some((path) => path >= size)) return null;
+    state.columns.restore(paths, columns);
+  }
   state.texts.restore([...pages].map(([page, pieces]) => ({ page, bytes: Buffer.concat(pieces) })));
   state.restored();
   restoreWords(parts, words);
   parts.head = last.head === null ? -1 : graph.commits.find(last.head);
+  // Without a head there is nothing, and a head is one of the commits.
+  if (parts.head < 0 && (last.head !== null || state.size > 0)) return null;
   if (parts.head >= 0) parts.log.append(parts.head);
   return parts;
 }
@@ -254,9 +278,20 @@ function restoreWords({ texts, state, unread }: Parts, pieces: readonly Buffer[]
       terms: Buffer.from(copied(terms)),
       lists: Buffer.from(copied(lists)),
     };
+    mustBeWords(kept);
     texts.restore(kept, (path, entry) => state.holds(path) && state.entryOf(path) === entry);
   }
   for (const path of state.paths()) if (!texts.has(path)) unread.add(path);
+}
+
+/** @throws RangeError  arrays that don't belong together */
+function mustBeWords({ keys, versions, lengths, termEnds, listEnds, terms, lists }: FrozenArrays): void {
+  mustBeLevel(keys.length, [versions, lengths]);
+  mustBeLevel(termEnds.length, [listEnds]);
+  const rises = (ends: Uint32Array, last: number) =>
+    (ends.at(-1) ?? 0) <= last && ends.every((end, i) => end >= (ends[i - 1] ?? 0));
+  if (!rises(termEnds, terms.length) || !rises(listEnds, lists.length))
+    throw new RangeError("the words' lists reach past their end");
 }
 
 /** In an array buffer of its own, so that the file's bytes can go. */

@@ -4,7 +4,7 @@
  * Invariant: what a commit left never changes.
  */
 import type { CommitId, RepoPath } from "../domain/note.ts";
-import { counts, type Rows } from "../lib/held/column.ts";
+import { counts, mustBeLevel, type Rows } from "../lib/held/column.ts";
 import { TextPool } from "../lib/held/text-pool.ts";
 import { CommitTable } from "./commit-table.ts";
 import type { CommitRecord, Entry } from "./entry.ts";
@@ -186,11 +186,27 @@ export class CommitGraph {
     return found;
   }
 
-  /** Rows were appended: find again what they stand for. @param agents  `commits.agents` of that time */
+  /**
+   * Rows were appended: find again what they stand for.
+   * @param agents  `commits.agents` of that time
+   * @throws RangeError  no graph has such rows
+   */
   restored(agents: CommitTable["agents"]): void {
     for (const pool of Object.values(this.texts)) pool.restored();
     this.commits.restored(agents);
-    for (let delta = 0; delta < this.#deltaPaths.length; delta++) this.#link(delta);
-    for (let commit = 0; commit < this.commits.length; commit++) this.#chain(commit);
+    this.entries.restored(this.commits.length);
+    const deltas = this.#deltaPaths.length;
+    mustBeLevel(deltas, [this.#deltaCommits, this.#deltaEntries, this.#deltaBefore]);
+    this.#deltaPaths.mustBeBelow(this.texts.paths.size);
+    this.#deltaCommits.mustBeBelow(this.commits.length);
+    this.#deltaEntries.mustBeBelow(this.entries.length + 1);
+    for (let delta = 0; delta < deltas; delta++) {
+      if (this.#deltaBefore.at(delta) > delta) throw new RangeError(`delta ${delta} comes before itself`);
+      this.#link(delta);
+    }
+    for (let commit = 0; commit < this.commits.length; commit++) {
+      if (this.commits.chainOf(commit) > this.#forks.length) throw new RangeError(`${commit} is on no chain`);
+      this.#chain(commit);
+    }
   }
 }

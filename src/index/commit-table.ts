@@ -4,7 +4,7 @@
  */
 import type { NoteSource } from "../domain/event.ts";
 import { type CommitId, type NoteId, TRUSTS } from "../domain/note.ts";
-import { counts, flags, type Rows, reals } from "../lib/held/column.ts";
+import { counts, flags, mustBeLevel, type Rows, reals } from "../lib/held/column.ts";
 import { HexTable } from "../lib/held/hex-rows.ts";
 import type { CommitRecord, Row } from "./entry.ts";
 import type { EntryTable, Texts } from "./entry-table.ts";
@@ -228,8 +228,31 @@ export class CommitTable {
     };
   }
 
-  /** Rows were appended: find their commits again. */
+  /** Rows were appended: find their commits again. @throws RangeError  they name what isn't there */
   restored(agents: readonly Agent[]): void {
+    const { ids, words, requests } = this.#texts;
+    const asked = this.#requestKeys.length;
+    mustBeLevel(this.length, [this.#parentsEnd, this.#atMs, this.#flags, this.#agentOf, this.#sessions]);
+    mustBeLevel(this.length, [this.#chains, this.#places, this.#requestOf, this.#rowsEnd]);
+    mustBeLevel(asked, [this.#requestHashes, this.#requestNotes]);
+    mustBeLevel(this.#rowEntries.length, [this.#rowActions, this.#rowCommits]);
+    this.#parentsEnd.mustRiseTo(this.#parents.length);
+    this.#rowsEnd.mustRiseTo(this.#rowEntries.length);
+    for (const column of [this.#chains, this.#places, this.#rowCommits]) column.mustBeBelow(this.length);
+    for (let number = 0; number < this.length; number++) {
+      for (
+        let which = 0, parent = this.parentOf(number, 0);
+        parent >= 0;
+        parent = this.parentOf(number, ++which)
+      )
+        if (parent >= number) throw new RangeError(`commit ${number} comes before its parent`);
+    }
+    this.#agentOf.mustBeBelow(agents.length + 1);
+    this.#requestOf.mustBeBelow(asked + 1);
+    for (const column of [this.#sessions, this.#rowActions]) column.mustBeBelow(words.size);
+    for (const column of [this.#requestKeys, this.#requestHashes]) column.mustBeBelow(requests.size);
+    this.#requestNotes.mustBeBelow(ids.size);
+    this.#rowEntries.mustBeBelow(this.#entries.length * 2);
     this.#ids.restored();
     for (const { agentId, name } of agents) this.agent(agentId, name);
   }

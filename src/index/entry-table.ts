@@ -3,7 +3,7 @@
  * somebody looks at it. Invariant: what a number stands for never changes.
  */
 import { type BlobId, type NoteId, type RepoPath, TRUSTS } from "../domain/note.ts";
-import { counts, flags, type Rows } from "../lib/held/column.ts";
+import { counts, flags, mustBeLevel, type Rows } from "../lib/held/column.ts";
 import { HexRows } from "../lib/held/hex-rows.ts";
 import type { TextPool } from "../lib/held/text-pool.ts";
 import type { Entry } from "./entry.ts";
@@ -73,6 +73,17 @@ export class EntryTable {
     this.#types.push(words.ofOrNull(type));
     this.#tags.push(tags.length === 0 ? 0 : words.of(JSON.stringify(tags)));
     return this.#claims.push(ids.ofOrNull(claim));
+  }
+
+  /** Rows were appended. @throws RangeError  no entries: they name what isn't there */
+  restored(commits: number): void {
+    const { paths, ids, words } = this.#texts;
+    mustBeLevel(this.length, [this.#blobs, this.#ids, this.#fallbacks, this.#firsts, this.#changed]);
+    mustBeLevel(this.length, [this.#trusts, this.#titles, this.#types, this.#tags, this.#claims]);
+    this.#paths.mustBeBelow(paths.size);
+    for (const column of [this.#ids, this.#fallbacks, this.#claims]) column.mustBeBelow(ids.size);
+    for (const column of [this.#titles, this.#types, this.#tags]) column.mustBeBelow(words.size);
+    for (const column of [this.#firsts, this.#changed]) column.mustBeBelow(commits);
   }
 
   at(number: number): Entry {

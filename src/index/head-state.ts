@@ -216,10 +216,18 @@ export class HeadState {
     return changed;
   }
 
-  /** Rows and records were put in place from a file: find again what follows from them. */
+  /**
+   * Rows and records were put in place from a file: find again what follows from them.
+   * @throws RangeError  they name what isn't there
+   */
   restored(): void {
+    const { entries, texts } = this.graph;
+    this.columns.entry.mustBeBelow(entries.length + 1);
+    for (const column of [this.columns.agentName, this.columns.ref]) column.mustBeBelow(texts.words.size);
     for (const path of this.paths()) {
-      this.texts.claim(this.columns.text.at(path));
+      if (entries.pathOf(this.entryOf(path)) !== path)
+        throw new RangeError(`the entry at ${path} is another's`);
+      this.texts.claim(this.columns.text.at(path), path);
       this.#add(path, this.graph.texts.paths.at(path));
     }
     this.texts.restored();

@@ -45,9 +45,10 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   const types = typesOf(settings.types ?? {});
   const indexOptions = { types: Object.keys(types), roots };
   const newIndex = () => createNoteIndex(indexOptions);
-  const checkpoint = orAbsent(() => readFileSync(join(stateDir, "checkpoint")));
+  const checkpoint = readCheckpointFile(join(stateDir, "checkpoint"), log);
   const restored = checkpoint && restoreNoteIndex(checkpoint, indexOptions);
-  if (checkpoint && !restored) log.info("the checkpoint is of another version or damaged: rebuilding");
+  if (checkpoint && !restored)
+    log.info("the checkpoint is of another version, other types or roots, or damaged: rebuilding");
 
   const store = await openStore(resolved, log.warn);
   const { carriedOut, locks, packs, unplaced } = store.recovery;
@@ -102,6 +103,16 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       await opened.notebook.close();
     },
   };
+}
+
+/** Null where there is none, or none that can be read: it is disposable. */
+function readCheckpointFile(path: string, log: Log): Buffer | null {
+  try {
+    return orAbsent(() => readFileSync(path));
+  } catch (error) {
+    log.warn("the checkpoint can't be read: rebuilding", errorFields(error));
+    return null;
+  }
 }
 
 function typesOf(more: Readonly<Record<string, { readonly priority?: number | undefined }>>) {

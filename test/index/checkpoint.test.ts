@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import type { RepoPath } from "../../src/domain/note.ts";
 import { readCheckpoint } from "../../src/index/checkpoint.ts";
@@ -102,4 +103,60 @@ test("an index that is empty survives too", () => {
   const index = restored(bytesOf(new MemoryIndex(OPTIONS)));
   expect(index.head).toBeNull();
   expect(index.files()).toEqual([]);
+});
+
+/** With a checksum that holds, whatever else was done to it. */
+function sealed(bytes: Buffer): Buffer {
+  const content = bytes.subarray(0, -8);
+  return Buffer.concat([content, Buffer.from(crc32(content).toString(16).padStart(8, "0"))]);
+}
+
+async function large(): Promise<Buffer> {
+  const { index, put } = await sample();
+  for (let n = 0; n < 12; n++)
+    await put({ [`n${n}.md`]: noteText({ id: `n${n}`, tags: "x,y" }, "z") }, n + 9);
+  await put({ "n3.md": null, "b.md": "new" }, 30);
+  return bytesOf(index);
+}
+
+test("a flipped byte in the first segment counts out all that follows it", async () => {
+  const { index, put } = await sample();
+  const { pieces, mark } = index.snapshot(null);
+  const first = Buffer.concat([...pieces()]);
+  await put({ "c.md": "c" }, 9);
+  const file = Buffer.concat([first, ...index.snapshot(mark).pieces()]);
+  const at = first.length - 40;
+  file[at] = (file[at] ?? 0) ^ 1;
+  expect(readCheckpoint(file, "plain")).toBeNull();
+});
+
+test("under a checksum that holds, odd content is refused or is an index: nothing is thrown, nothing hangs", async () => {
+  const bytes = await large();
+  let refused = 0;
+  for (let at = 0; at < bytes.length - 8; at++) {
+    for (const mask of [1, 128]) {
+      const odd = Buffer.from(bytes);
+      odd[at] = (odd[at] ?? 0) ^ mask;
+      const read = readCheckpoint(sealed(odd), "plain");
+      if (read === null) refused++;
+      else expect(new MemoryIndex(OPTIONS, read.parts, read.origin).head).not.toBeNull();
+    }
+  }
+  expect(refused).toBeGreaterThan(bytes.length / 2);
+});
+
+test.each([
+  ["an unknown head", /"head":"[0-9a-f]{40}"/, `"head":"${"0".repeat(40)}"`],
+  ["no head over a state", /"head":"[0-9a-f]{40}"/, '"head":null'],
+  ["no agents", /"agents":\[[^\]]*\]/, '"agents":null'],
+  ["bytes that aren't there", /"paths":\[\d+/, '"paths":[9999999'],
+  ["rows before the first", /"rows":\[\[0,/, '"rows":[[-1,'],
+  ["a page out of reach", /"pages":\[\[0,/, '"pages":[[99999999,'],
+])("%s under a checksum that holds is refused", async (_, what, instead) => {
+  const bytes = await large();
+  const end = bytes.indexOf("\n");
+  const line = bytes.toString("utf8", 0, end);
+  expect(line).toMatch(what);
+  const odd = Buffer.concat([Buffer.from(line.replace(what, instead)), bytes.subarray(end)]);
+  expect(readCheckpoint(sealed(odd), "plain")).toBeNull();
 });

@@ -72,6 +72,25 @@ class Column<T extends Numbers> implements Rows {
     for (let i = 0; i < rows.length; i++) this.set(rows[i] ?? 0, values[i] ?? 0);
   }
 
+  /** @throws RangeError  a value isn't below `bound` */
+  mustBeBelow(bound: number): void {
+    const items = this.#items;
+    for (let row = 0; row < this.#length; row++)
+      if (!((items[row] ?? 0) < bound)) throw new RangeError(`row ${row} is not below ${bound}`);
+  }
+
+  /** @throws RangeError  the values, each divided by `unit`, don't rise up to `last` */
+  mustRiseTo(last: number, unit = 1): void {
+    const items = this.#items;
+    let before = 0;
+    for (let row = 0; row < this.#length; row++) {
+      const value = Math.floor((items[row] ?? 0) / unit);
+      if (value < before) throw new RangeError(`row ${row} is below the one before`);
+      before = value;
+    }
+    if (before !== last) throw new RangeError(`the rows rise to ${before}, not to ${last}`);
+  }
+
   clear(): void {
     this.#items = this.#make(0);
     this.#length = 0;
@@ -85,6 +104,7 @@ class Column<T extends Numbers> implements Rows {
   append(bytes: Uint8Array): void {
     const size = this.#items.BYTES_PER_ELEMENT;
     const from = this.#length;
+    if (bytes.length % size !== 0) throw new RangeError(`${bytes.length} bytes are no rows of ${size}`);
     this.#grow(from + bytes.length / size);
     this.bytes(from, this.#length).set(bytes);
   }
@@ -150,4 +170,9 @@ export class Bytes implements Rows {
   bytes(from: number, to: number): Uint8Array {
     return this.#held.subarray(from, to);
   }
+}
+
+/** @throws RangeError  columns of one table that don't have as many rows */
+export function mustBeLevel(length: number, columns: readonly { readonly length: number }[]): void {
+  if (columns.some((column) => column.length !== length)) throw new RangeError(`not all have ${length} rows`);
 }

@@ -67,7 +67,9 @@ export class HexTable {
     return this.#slots.find(wanted.readInt32LE(0), (row) => this.#ids.equals(row, wanted));
   }
 
+  /** @throws RangeError  a part of an id */
   restored(): void {
+    if (!Number.isInteger(this.#ids.length)) throw new RangeError("the ids end in the middle of one");
     this.#slots.reserve(this.#ids.length);
     for (let row = 0; row < this.#ids.length; row++) this.#slots.add(this.#ids.hash(row), row);
   }

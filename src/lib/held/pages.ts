@@ -141,18 +141,24 @@ export class Pages {
     );
   }
 
-  /** Take pages as `pages` told them. Nothing in them lives until `claim`. */
+  /** Take pages as `pages` told them. Nothing in them lives until `claim`. @throws RangeError  no such number */
   restore(pages: readonly { readonly page: number; readonly bytes: Buffer }[]): void {
     for (const { page, bytes } of pages) {
+      if (!(Number.isSafeInteger(page) && page >= 0 && page < PAGES_MAX))
+        throw new RangeError(`no page ${page}`);
       while (this.#pages.length < page) this.#pages.push(null);
       this.#pages[page] = { held: bytes, used: bytes.length, live: 0, serial: ++this.#serials };
     }
   }
 
-  /** A record lives. */
-  claim(position: number): void {
+  /** A record lives. @throws RangeError  the owner has none there */
+  claim(position: number, owner: number): void {
     const page = this.#at(Math.floor(position / PAGE_UNITS));
-    page.live += sizeOf(page.held.readUInt32LE((position % PAGE_UNITS) * UNIT_BYTES + UNIT_BYTES));
+    const from = (position % PAGE_UNITS) * UNIT_BYTES;
+    const size = sizeOf(page.held.readUInt32LE(from + UNIT_BYTES));
+    if (page.held.readUInt32LE(from) !== owner || from + size > page.used)
+      throw new RangeError(`no record of ${owner} at ${position}`);
+    page.live += size;
   }
 
   /** After the last `claim`: pages in which nothing lives go. */

@@ -94,7 +94,9 @@ export class TextPool {
     return this.#ends.at(number - 1) % KINDS;
   }
 
+  /** @throws RangeError  no pool has such rows */
   restored(): void {
+    this.#ends.mustRiseTo(this.#bytes.length, KINDS);
     this.#slots.reserve(this.#ends.length);
     for (let number = 1; number < this.size; number++) {
       this.#slots.add(hashOf(this.#bytes.held, this.#end(number - 1), this.#end(number)), number);

@@ -40,7 +40,7 @@ test("whatever comes and goes, each owner's record is read as it was written, al
         () => {},
       );
       again.restore(pages.pages().map(({ page, bytes }) => ({ page, bytes: Buffer.from(bytes) })));
-      for (const { position } of held.values()) again.claim(position);
+      for (const [owner, { position }] of held) again.claim(position, owner);
       again.restored();
       for (const { text, position } of held.values()) {
         expect(pages.read(position).equals(Buffer.from(text))).toBe(true);
