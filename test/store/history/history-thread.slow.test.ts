@@ -1,13 +1,18 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { CommitEvents } from "../../../src/domain/event.ts";
 import type { CommitId } from "../../../src/domain/note.ts";
+import { workerFile } from "../../../src/lib/worker-file.ts";
 import { wholeHistory } from "../../../src/store/history/history-thread.ts";
 import { openRepositoryLog } from "../../../src/store/history/repository-log.ts";
 import { gitRepo } from "../../support/git-repo.ts";
 
 /** Made by the build that runs before these tests. */
+const WORKER = workerFile(
+  "history-worker",
+  new URL("../../../src/store/history/history-thread.ts", import.meta.url).href,
+);
 const COMMITS = 4_000;
 
 function longHistory() {
@@ -33,8 +38,12 @@ async function all(items: AsyncIterable<CommitEvents>): Promise<CommitEvents[]> 
 test("a thread tells a long history as it is told in place, events sharing their commit", async () => {
   const { history, tip } = longHistory();
   const { log, objects } = openRepositoryLog(history);
+  expect(existsSync(WORKER)).toBe(true);
   const inPlace = await all(log.history(null, tip));
-  const told = await all(wholeHistory(log, history)(tip));
+  const here = vi.spyOn(log, "history");
+  const told = await all(wholeHistory(log, history, WORKER)(tip));
+  // Not read here, so it was there.
+  expect(here).not.toHaveBeenCalled();
   expect(told).toEqual(inPlace);
   expect(told).toHaveLength(COMMITS);
   for (const { commit, events } of told) for (const event of events) expect(event.commit).toBe(commit);

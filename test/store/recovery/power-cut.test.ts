@@ -41,8 +41,12 @@ async function placed(): Promise<{ on: StoreOnGit; model: ReturnType<typeof disk
   return { on, model };
 }
 
+const placedFirst = ({ repo }: StoreOnGit) =>
+  readFileSync(join(repo.gitdir, "notesd/intents/000000000001.placed"), "utf8");
+
 test("is told from a person's deletion: the files are placed again", async () => {
   const { on, model } = await placed();
+  expect(placedFirst(on)).toContain("notes/new/b.md");
   const root = join(temporaryFolder(), "repository");
   cutPower(model, root, "strict", () => 0);
   expect(PATHS.map((path) => textOf(root, path))).toEqual([null, "a1\n", "c1\n"]);
@@ -60,8 +64,7 @@ test("is told from a person's deletion: the files are placed again", async () =>
 
 test("without one, what a person did to placed files before a start stays", async () => {
   const { on } = await placed();
-  const intents = join(on.repo.gitdir, "notesd/intents");
-  expect(readFileSync(join(intents, "000000000001.placed"), "utf8")).toContain("notes/new/b.md");
+  expect(placedFirst(on)).toContain("notes/new/b.md");
   rmSync(join(on.repo.root, "notes/new/b.md"));
   on.save("notes/a.md", "a1\n");
   on.save("notes/c.md", "c1\n");

@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { NotesError } from "../../../src/domain/errors.ts";
+import { until } from "../wait.ts";
 import { untapped } from "./fs-tap.ts";
 
 /** A refusal says what failed, why, and what to do; empty when this error does. */
@@ -12,11 +13,8 @@ export function whyNotTold(error: unknown): string[] {
   return /failed: |can't be /.test(error.message) ? [] : [`says no reason: ${error.message}`];
 }
 
-const PATIENCE = 50;
-
-/** Wait until what follows an answer is done, or was refused. */
+/** Wait until what follows an answer is done, or was refused. @throws Error  it takes too long */
 export async function settled(root: string): Promise<void> {
   const names = () => untapped(() => readdirSync(join(root, ".git/notesd/intents")));
-  const open = () => names().some((name) => name.endsWith(".json"));
-  for (let n = 0; n < PATIENCE && open(); n++) await new Promise((resolve) => setImmediate(resolve));
+  await until("every intent to be settled", () => !names().some((name) => name.endsWith(".json")));
 }
