@@ -12,6 +12,8 @@ import { type Resolved, resolveSettings, type Surroundings } from "./resolve.ts"
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** Everything acknowledged is durable at any time, so a part that hangs may be left behind. */
 const STOP_WITHIN_MS = 9_000;
+/** As long as nothing is served there is little to end, and what a start had begun the next one begins again. */
+const START_ENDS_WITHIN_MS = 2_000;
 
 /** @returns the exit code, after a signal; @throws ProcessError what keeps it from starting */
 export async function serve(
@@ -22,14 +24,22 @@ export async function serve(
   const resolved = await resolveSettings(flags, around);
   const ownLog = isLog(logFile(resolved.place));
   const log = createLog({ write: logWriter(logFile(resolved.place), ownLog, say) });
+  // Whoever read standard error is gone: the daemon and its own log go on.
+  process.stderr.on("error", () => {});
   const asked = signal();
+  let within = START_ENDS_WITHIN_MS;
+  let late: NodeJS.Timeout | undefined;
+  void asked.then((name) => {
+    log.info("stopping", { signal: name });
+    late = setTimeout(() => {
+      log.error("stopping took too long; what was acknowledged is durable", { after_ms: within });
+      process.exit(0);
+    }, within);
+  });
   const daemon = await startDaemon(resolved, { env: around.env, log, clock: systemClock });
+  within = STOP_WITHIN_MS;
   if (!ownLog) say(welcome(resolved, daemon.file.url, around));
-  log.info("stopping", { signal: await asked });
-  const late = setTimeout(() => {
-    log.error("stopping took too long; what was acknowledged is durable", { after_ms: STOP_WITHIN_MS });
-    process.exit(0);
-  }, STOP_WITHIN_MS);
+  await asked;
   await daemon.stop();
   clearTimeout(late);
   log.info("stopped");

@@ -68,6 +68,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const heads = await Heads.open({ file: join(stateDir, "heads"), clock, warn });
   const feed = await Feed.open({ store, index, heads, warn });
   const housekeeping = createHousekeeping(derivedFiles(options), clock, warn);
+  // What a start had to rebuild or catch up with is kept, also when nothing is written after it.
+  if (index.origin === null || index.head !== levelAt) housekeeping.touched();
   const follower = createFollower(store, index, {
     async moved(move, changes) {
       await feed.live(move, changes);
