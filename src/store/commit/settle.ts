@@ -61,16 +61,21 @@ export function openSettling(
   const waiting: Waiting[] = [];
   let waitingFiles = 0;
   let chain: Promise<void> = Promise.resolve();
+  /** Apart: thousands of old files take their time, and what new groups set aside must not pile up meanwhile. */
+  let syncing: Promise<void> = Promise.resolve();
   let cancelSync: (() => void) | null = null;
   let cancelRepair: (() => void) | null = null;
   let repairMs = FIRST_REPAIR_MS;
   let closed = false;
 
   /** The commit stands and its intent too, so what the disk refuses here is told to people and done later. */
+  const refused = (error: unknown) =>
+    parts.troubled("what follows a commit could not be done", error, "tried again");
   function later(work: () => Promise<void>): void {
-    chain = chain.then(work).catch((error: unknown) => {
-      parts.troubled("what follows a commit could not be done", error, "tried again");
-    });
+    chain = chain.then(work).catch(refused);
+  }
+  function syncLater(work: () => Promise<void>): void {
+    syncing = syncing.then(work).catch(refused);
   }
 
   function add(group: PublishedGroup): void {
@@ -123,7 +128,7 @@ export function openSettling(
   function wait(intent: string, paths: readonly RepoPath[]): void {
     waiting.push({ intent, paths, sinceMs: clock.now() });
     waitingFiles += paths.length;
-    if (waitingFiles > MAX_WAITING_FILES) later(() => syncOldest(Math.ceil(waiting.length / 2)));
+    if (waitingFiles > MAX_WAITING_FILES) syncLater(() => syncOldest(Math.ceil(waiting.length / 2)));
     else scheduleSync();
   }
 
@@ -133,7 +138,7 @@ export function openSettling(
     cancelSync = clock.after(Math.max(0, oldest.sinceMs + SYNC_AFTER_MS - clock.now()), () => {
       cancelSync = null;
       const due = waiting.filter((w) => w.sinceMs + SYNC_AFTER_MS <= clock.now()).length;
-      later(() => syncOldest(due));
+      syncLater(() => syncOldest(due));
     });
   }
 
@@ -212,6 +217,7 @@ export function openSettling(
       cancelRepair?.();
       later(syncFresh);
       await chain;
+      await syncing;
       await syncOldest(waiting.length);
     },
   };
