@@ -1,8 +1,7 @@
 /** Who carries out a scan: a thread of its own, or this one in slices where there is little to do. */
-import { Worker } from "node:worker_threads";
 import type { RepoPath } from "../../domain/note.ts";
 import { slicer } from "../../lib/slicer.ts";
-import { workerFile } from "../../lib/worker-file.ts";
+import { openThread, workerFile } from "../../lib/thread.ts";
 import { openScan, type ScanWork, type Seen, type Walked } from "./scan.ts";
 import type { ScanRequest } from "./scan-worker.ts";
 
@@ -47,38 +46,11 @@ export function threadScanner(
   work: ScanWork,
   file: URL = workerFile("scan-worker", import.meta.url),
 ): Scanner {
-  const worker = new Worker(file, { name: "scan", workerData: work, execArgv: [] });
-  let waiting: { resolve: (answer: unknown) => void; reject: (error: unknown) => void } | null = null;
-  let ended: Error | null = null;
-  worker.on("message", (answer) => waiting?.resolve(answer));
-  const end = (error: Error) => {
-    ended ??= error;
-    waiting?.reject(ended);
-  };
-  worker.on("error", end);
-  worker.on("exit", (code) => end(new Error(`the scanning thread ended with code ${code}`)));
-
-  // Last: to listen for messages is to stay.
-  worker.unref();
-
-  async function ask(request: ScanRequest): Promise<unknown> {
-    if (ended !== null) throw ended;
-    // Whoever waits for an answer may have nothing else that keeps the process.
-    worker.ref();
-    try {
-      return await new Promise((resolve, reject) => {
-        waiting = { resolve, reject };
-        worker.postMessage(request);
-      });
-    } finally {
-      worker.unref();
-    }
-  }
-
+  const thread = openThread<ScanRequest, unknown>({ file, data: work, name: "scanning" });
   return {
     // scan-worker.ts answers each kind of request with these.
-    walk: async () => (await ask("walk")) as Walked,
-    look: async (paths) => (await ask(paths)) as readonly Seen[],
-    close: () => void worker.terminate(),
+    walk: async () => (await thread.ask("walk")) as Walked,
+    look: async (paths) => (await thread.ask(paths)) as readonly Seen[],
+    close: () => void thread.close(),
   };
 }

@@ -7,7 +7,7 @@ import { Worker } from "node:worker_threads";
 import { type ErrorCode, NotesError } from "../../domain/errors.ts";
 import type { CommitEvents } from "../../domain/event.ts";
 import type { CommitId } from "../../domain/note.ts";
-import { workerFile } from "../../lib/worker-file.ts";
+import { workerFile } from "../../lib/thread.ts";
 import { eventUnpacker } from "./event-batch.ts";
 import type { GitLog } from "./git-log.ts";
 import type { RepositoryHistory } from "./repository-log.ts";

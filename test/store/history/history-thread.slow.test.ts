@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import type { CommitEvents } from "../../../src/domain/event.ts";
 import type { CommitId } from "../../../src/domain/note.ts";
-import { workerFile } from "../../../src/lib/worker-file.ts";
+import { workerFile } from "../../../src/lib/thread.ts";
 import { wholeHistory } from "../../../src/store/history/history-thread.ts";
 import { openRepositoryLog } from "../../../src/store/history/repository-log.ts";
 import { gitRepo } from "../../support/git-repo.ts";
