@@ -1,6 +1,6 @@
 /**
- * What a crash left among the packs, removed at the next start: only what is provably ours. Called while holding
- * the daemon lock, when no pack is being written.
+ * What a crash or a stopped merge left among the packs, removed at the next start and when upkeep stops: only what is provably
+ * ours. Called while holding the daemon lock, when no pack is being written and the branch is durable: our `.keep` files go too.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

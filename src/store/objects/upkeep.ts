@@ -2,7 +2,9 @@
  * When the packs of a repository are looked after: small ones are put together in process while writes go on and when it
  * is quiet; when it is calm native Git, if there is one, looks for deltas among what is new. What is done is
  * `upkeep-work.ts`, in a thread of its own, and `git-repack.ts`.
- * Invariant: never over 500 packs by our writing alone; a writer waits for a merge before that.
+ * Invariant: nothing here fails a write. From 400 packs on a writer waits for a merge, unless the last one ended less than
+ * 150 packs ago; so our writing alone makes no more than 500 while merging succeeds. Where it fails, or what lies there can't
+ * be merged, each 150 packs more it is tried again, and writes go on.
  */
 import type { StoreParts } from "../store-parts.ts";
 import type { Effort } from "./choose-packs.ts";

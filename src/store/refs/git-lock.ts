@@ -202,7 +202,8 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
     async prepare(name, bytes, mode = 0o644) {
       const proof = proofName(gitdir, name);
       try {
-        // Also the Git index, which need not outlive a power cut: else its rename starts writing it out, under the locks.
+        // The Git index too: one that a power cut emptied stops a person's Git, and ours; and what is unsynced is
+        // written out by its rename, under the locks.
         if (bytes.length > 0) await writeSynced(proof, bytes, { mode });
         else closeSync(openSync(proof, "wx", mode));
       } catch (error) {
