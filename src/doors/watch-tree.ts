@@ -12,6 +12,10 @@ import { childFolders, type FolderWatcher, folderIdentity, type WatchReport } fr
 /** Identity of a folder whose watch may be on one that lay there before. */
 const STALE = "stale";
 
+/** A folder that chokidar has met is watched within this time, or looked at again, and ever more rarely after that. */
+const MET_MS = 150;
+const LONGEST_MET_MS = 2_400;
+
 /** chokidar says when it meets a folder, and by itself not when that is watched: only then is a look at it safe. */
 class FolderTree extends FSWatcher {
   readonly #watched: (folder: string) => void;
@@ -40,6 +44,8 @@ export async function watchTree(
   const mayHold = (folder: string) => mayHoldNotes(folder, roots);
   /** What lay at a folder when its watch was set; null while chokidar is at it. */
   const watched = new Map<string, string | null>();
+  /** Met, and being waited for. */
+  const awaited = new Set<string>();
   const starting: Promise<void>[] = [];
   let ready = false;
   let closed = false;
@@ -63,9 +69,28 @@ export async function watchTree(
     await lookInto(folder);
   }
 
+  /** chokidar is at a folder, or will be; now and then it gives one up without a word when that changes under its hands. */
+  function met(folder: string): void {
+    watched.set(folder, null);
+    if (!ready || awaited.has(folder)) return;
+    awaited.add(folder);
+    awaitWatch(folder, MET_MS);
+  }
+
+  function awaitWatch(folder: string, ms: number): void {
+    setTimeout(() => {
+      if (closed || watched.get(folder) !== null || ms > LONGEST_MET_MS) {
+        awaited.delete(folder);
+        return;
+      }
+      look(folder, true).catch(report.failed);
+      awaitWatch(folder, ms * 2);
+    }, ms).unref();
+  }
+
   function watchAnew(folder: string): void {
     if (closed) return;
-    watched.set(folder, null);
+    met(folder);
     tree.unwatch(join(root, folder)).add(join(root, folder));
   }
 
@@ -108,7 +133,7 @@ export async function watchTree(
 
   tree.on("addDir", (path) => {
     const folder = relativeTo(root, path);
-    if (!watched.has(folder)) watched.set(folder, null);
+    if (!watched.has(folder)) met(folder);
   });
   tree.on("unlinkDir", (path) => lookAgain(relativeTo(root, path)));
   tree.on("raw", (event, name, details) => {
