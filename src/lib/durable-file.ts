@@ -77,7 +77,7 @@ export async function writeSynced(
     const whole = typeof bytes === "string" || bytes instanceof Uint8Array;
     if (whole) await writePart(fd, bytes);
     else for await (const part of bytes) await writePart(fd, part);
-    // Files of one turn are made before any of them is synced: a file system that commits lets none be made meanwhile.
+    // Files of one turn are all made before any of them is synced: the syncs run side by side, and none is in the way of a creation.
     await nextTurn();
     await fdatasyncLater(fd);
   } catch (error) {

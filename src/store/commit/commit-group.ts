@@ -248,7 +248,7 @@ async function makeDurable(
     .sync()
     .then(() => written.pack?.release())
     .catch((error: unknown) => {
-      // The .keep stands on until the next start; the sync is owed, and done before the intent goes.
+      // The .keep stands on until the stop or the next start; the sync is owed, and done before the intent goes.
       if (isWaitedFor) trouble ??= error;
       else
         parts.troubled(
