@@ -1,7 +1,22 @@
 /** `daemon.status`: what the daemon is and how it is. */
 import { z } from "zod";
+import type { RepoState } from "../store/note-store.ts";
 import { type Context, defineAction } from "./action.ts";
 import { rowsThatFit } from "./answer-size.ts";
+
+const STATES = [
+  "ok",
+  "merge",
+  "rebase",
+  "cherry-pick",
+  "revert",
+  "bisect",
+  "elsewhere",
+  "unborn",
+  "locked",
+  "diverged",
+  "unsupported",
+] as const satisfies readonly RepoState["state"][];
 
 export const daemonStatus = defineAction({
   name: "daemon.status",
@@ -13,7 +28,11 @@ export const daemonStatus = defineAction({
   output: z.looseObject({
     branch: z.string(),
     head: z.string().nullable(),
-    state: z.string().describe("ok, or what a person's Git is doing: merge, rebase, …"),
+    state: z
+      .enum(STATES)
+      .describe(
+        "ok, or what a person's Git is doing; operations, a lock and what is unsupported hold up writes.",
+      ),
     notes: z.number().int(),
     quarantined: z.array(
       z.strictObject({ path: z.string(), line: z.number().int().nullable(), reason: z.string() }),

@@ -8,7 +8,7 @@ import { watchFolders } from "./watch-folders.ts";
 
 /** In the Git directory itself. Locks come and go and are no news. */
 const NEWS =
-  /^(?:HEAD|index|packed-refs|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|rebase-merge|rebase-apply)$/;
+  /^(?:HEAD|index|packed-refs|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|BISECT_START|rebase-merge|rebase-apply|sequencer|worktrees|config\.worktree|reftable)$/;
 
 /**
  * @param gitDir     absolute; HEAD and index lie there

@@ -120,11 +120,18 @@ async function daemon(place: GitPlace): Promise<Finding[]> {
   }
 }
 
+const WORDS: Readonly<Record<string, string>> = {
+  // Not in anybody's way: the branch gains notes, the files here stay another branch's.
+  elsewhere: "another branch is checked out here",
+  unborn: "the branch has no commit yet",
+  locked: "another Git command holds a lock, and writes wait for it",
+  diverged: "the remote's branch was rewritten; notesd sync tells the ways out",
+  unsupported: "the repository was given a form in which nothing is written; daemon.status says which",
+};
+
 function stateOf(notes: number, state: string): Finding {
   if (state === "ok") return ok("notes", `${notes} can be read`);
-  // Not in anybody's way: the branch gains notes, the files here stay another branch's.
-  const waits = state === "elsewhere" ? "another branch is checked out here" : `writes wait for the ${state}`;
-  return note("notes", `${notes} can be read; ${waits}`);
+  return note("notes", `${notes} can be read; ${WORDS[state] ?? `writes wait for the ${state}`}`);
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

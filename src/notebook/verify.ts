@@ -7,6 +7,7 @@ import { blobIdOf } from "../domain/identity.ts";
 import type { BlobId, CommitId } from "../domain/note.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import type { DiskFile, NoteStore, TreeFile } from "../store/note-store.ts";
+import { isAtHome } from "../store/refs/at-home.ts";
 import type { VerifyProblem } from "./notebook.ts";
 
 interface VerifyDeps {
@@ -93,10 +94,10 @@ async function blobFault(store: NoteStore, blob: BlobId): Promise<Omit<VerifyPro
   }
 }
 
-/** Working files against the tip. While HEAD is elsewhere they belong to another branch. */
+/** Working files against the tip. While HEAD is elsewhere or a merge is under way they are not the branch's. */
 async function fileProblems(store: NoteStore): Promise<VerifyProblem[]> {
   const tip = await store.tip();
-  if (tip === null || (await store.state()).state === "elsewhere") return [];
+  if (tip === null || !isAtHome(await store.state())) return [];
   const held = new Map((await store.list(tip)).map(({ path, blob }) => [path, blob]));
   const scanned = await store.workTree.scan();
   const seen = new Set(scanned.map(({ path }) => path));

@@ -38,7 +38,7 @@ import { watchForeignActivity } from "./refs/foreign-activity.ts";
 import { gitLocks } from "./refs/git-lock.ts";
 import { openRefSync } from "./refs/ref-sync.ts";
 import { readRef } from "./refs/refs.ts";
-import { repoState } from "./refs/repo-state.ts";
+import { repoState, toldState } from "./refs/repo-state.ts";
 import { takenBack } from "./refs/taken-back.ts";
 import { withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
@@ -152,7 +152,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     workTree,
     recovery,
     tip: async () => parts.branch.now(),
-    state: () => withStorageErrors("looking at the repository", parts.state),
+    state: () => withStorageErrors("looking at the repository", () => toldState(gitdir, ref, Date.now())),
     commit,
     readBlob: async (id) => objects.read("blob", id),
     blobAt: log.blobAt,

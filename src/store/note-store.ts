@@ -60,15 +60,20 @@ export interface Publication {
   readonly outcomes: readonly DraftOutcome[];
 }
 
-/** What a person's Git is doing. `busy` refuses writes, `elsewhere` writes to the branch's ref alone. */
+/**
+ * What a person's Git is doing. An operation on our branch and what is unsupported refuse writes; `elsewhere` they go
+ * to the branch's ref alone; a lock is waited for; `diverged` is between us and a remote, and writes go on.
+ * `path`: the file that says so, relative to the Git directory.
+ */
 export type RepoState =
   | { readonly state: "ok" }
-  | {
-      readonly state: "merge" | "rebase" | "cherry-pick" | "revert" | "bisect" | "locked";
-      /** The file that says so, relative to the Git directory. */
-      readonly path: string;
-    }
+  | { readonly state: "merge" | "rebase" | "cherry-pick" | "revert" | "bisect"; readonly path: string }
+  | { readonly state: "diverged"; readonly path: string }
+  /** Somebody else's lock stands for longer than a command takes. */
+  | { readonly state: "locked"; readonly path: string }
   | { readonly state: "elsewhere"; readonly path: string; readonly at: string }
+  /** A person gave the repository a form in which writes would lose notes; `why` says what to run. */
+  | { readonly state: "unsupported"; readonly path: string; readonly why: string }
   | { readonly state: "unborn" };
 
 export interface TreeFile {

@@ -57,9 +57,10 @@ export function createDiskSide(parts: {
     hint: reconciler.hint,
     scanAll: (reason) => parts.firstLook.follow(reconciler.scanAll(reason)),
     async headMoved() {
+      // First: what people's Git is doing is told at once, also where the queue waits for it.
+      await stateWatch.look();
       await writer.alone(() => follower.catchUp());
       await levelIndex();
-      await stateWatch.look();
       await reconciler.onHeadMoved();
       await rescue.retry();
     },

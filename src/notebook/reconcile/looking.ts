@@ -6,6 +6,7 @@
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { slicer } from "../../lib/slicer.ts";
 import type { DiskFile, NoteStore } from "../../store/note-store.ts";
+import { isAtHome } from "../../store/refs/at-home.ts";
 import { isConflictedCopy, isLitter } from "./litter.ts";
 import type { Settling } from "./settling.ts";
 import { judge, type Verdict } from "./three-trees.ts";
@@ -119,8 +120,7 @@ export function createLooking(options: {
       stopped = true;
     },
     async at(paths, trustTimes = false) {
-      const { state } = await store.state();
-      if (state !== "ok" && state !== "unborn" && state !== "locked") {
+      if (!isAtHome(await store.state())) {
         away = true;
         absences++;
         settling.clear();

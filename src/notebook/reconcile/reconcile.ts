@@ -6,6 +6,7 @@
  */
 import type { CommitId, RepoPath } from "../../domain/note.ts";
 import { inTurn } from "../../lib/in-turn.ts";
+import { isAtHome } from "../../store/refs/at-home.ts";
 import { createAdopter } from "./adopter.ts";
 import { createBackground } from "./background.ts";
 import { createCommitter, QUIET, type Wish } from "./committer.ts";
@@ -151,7 +152,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     reported: () => [...looking.reports].map(([path, reason]) => ({ path, reason })),
     pending: () => [...adopter.pending].sort(),
     async lagging() {
-      if ((await store.state()).state !== "ok") return [];
+      if (!isAtHome(await store.state())) return [];
       const { paths } = await uneven.look();
       const found = paths.size === 0 ? [] : await store.workTree.scan(paths.keys());
       return found.flatMap((file) => {

@@ -10,9 +10,16 @@ export function refuseBusy(state: RepoState): void {
     case "ok":
     case "elsewhere":
     case "unborn":
-    // A lock is waited for where it is taken.
+    // A lock is waited for where it is taken; what a remote has is the sync's business.
     case "locked":
+    case "diverged":
       return;
+    case "unsupported":
+      throw new NotesError("REPO_BUSY", `${state.why} Until then nothing can be written here.`, {
+        state: state.state,
+        path: state.path,
+        retry_after_ms: RETRY_MS,
+      });
     default:
       throw new NotesError(
         "REPO_BUSY",

@@ -6,12 +6,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { orAbsent } from "../../lib/durable-file.ts";
 import type { RepoState } from "../note-store.ts";
+import { foreignLock } from "./foreign-lock.ts";
 import { readHead, readRef } from "./refs.ts";
+import { unsupportedIndex, unsupportedNow } from "./unsupported.ts";
 
-type Busy = Extract<
-  RepoState,
-  { readonly state: "merge" | "rebase" | "cherry-pick" | "revert" | "bisect" | "locked" }
->;
+type Busy = Extract<RepoState, { readonly state: "merge" | "rebase" | "cherry-pick" | "revert" | "bisect" }>;
 
 const firstLine = (gitdir: string, file: string) =>
   orAbsent(() => readFileSync(join(gitdir, file), "utf8"))?.split("\n", 1)[0] ?? null;
@@ -58,6 +57,8 @@ function operationAtHead(gitdir: string, standing: Standing): Busy | null {
  */
 export function repoState(gitdir: string, ref: string): RepoState {
   const standing: Standing = new Set(readdirSync(gitdir));
+  const unfit = unsupportedNow(gitdir, ref, standing);
+  if (unfit !== null) return unfit;
   const ours = operationOn(gitdir, ref, standing);
   if (ours !== null) return ours;
   const head = readHead(gitdir);
@@ -67,4 +68,16 @@ export function repoState(gitdir: string, ref: string): RepoState {
   const atHead = operationAtHead(gitdir, standing);
   if (atHead !== null) return atHead;
   return readRef(gitdir, ref) === null ? { state: "unborn" } : { state: "ok" };
+}
+
+/**
+ * The state as people are told it: also a lock that stands for long, and an index that can't be written here. Not for
+ * who holds the locks already.
+ * @param nowMs of the machine that writes the files' times
+ * @throws NotesError STORAGE as `repoState`
+ */
+export function toldState(gitdir: string, ref: string, nowMs: number): RepoState {
+  const state = repoState(gitdir, ref);
+  if (state.state !== "ok" && state.state !== "unborn") return state;
+  return unsupportedIndex(gitdir) ?? foreignLock(gitdir, ref, nowMs) ?? state;
 }

@@ -1,7 +1,10 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { repoState } from "../../../src/store/refs/repo-state.ts";
+import { systemClock } from "../../../src/lib/clock.ts";
+import { LONG_STANDING_MS } from "../../../src/store/refs/foreign-lock.ts";
+import { gitLocks } from "../../../src/store/refs/git-lock.ts";
+import { repoState, toldState } from "../../../src/store/refs/repo-state.ts";
 import { type GitRepo, gitRepo } from "../../support/git-repo.ts";
 
 const MAIN = "refs/heads/main";
@@ -101,4 +104,46 @@ test("a stash leaves the repository ok", () => {
   writeFileSync(join(repo.root, "a.md"), "dirty");
   repo.git("stash", "-q");
   expect(repoState(repo.gitdir, MAIN)).toEqual({ state: "ok" });
+});
+
+test("refs that were moved into a reftable are unsupported, whatever HEAD says", () => {
+  const repo = forked();
+  mkdirSync(join(repo.gitdir, "reftable"));
+  writeFileSync(join(repo.gitdir, "HEAD"), "ref: refs/heads/.invalid\n");
+  expect(repoState(repo.gitdir, MAIN)).toMatchObject({ state: "unsupported", path: "reftable" });
+});
+
+test("our branch in a linked working tree, at rest, in a rebase or in a bisect, is unsupported; another branch is not", () => {
+  const repo = forked();
+  repo.git("checkout", "-q", "-b", "other");
+  repo.git("worktree", "add", "-q", "linked", "main");
+  const inLinked = (...args: string[]) => repo.tryGit("-C", "linked", ...args);
+  const unsupported = (path: string) =>
+    expect(repoState(repo.gitdir, MAIN)).toMatchObject({ state: "unsupported", path });
+  unsupported("worktrees/linked/HEAD");
+  inLinked("rebase", "side");
+  unsupported("worktrees/linked/rebase-merge/head-name");
+  inLinked("rebase", "--abort");
+  inLinked("bisect", "start");
+  inLinked("checkout", "-q", "--detach");
+  unsupported("worktrees/linked/BISECT_START");
+  inLinked("bisect", "reset");
+  inLinked("checkout", "-q", "side");
+  expect(repoState(repo.gitdir, MAIN)).toMatchObject({ state: "elsewhere", at: "other" });
+  expect(repoState(repo.gitdir, SIDE)).toMatchObject({
+    state: "unsupported",
+    path: "worktrees/linked/HEAD",
+  });
+});
+
+test("a lock is told when it has stood for long; one of ours never is", async () => {
+  const repo = forked();
+  const later = () => Date.now() + LONG_STANDING_MS;
+  const locks = gitLocks({ gitdir: repo.gitdir, clock: systemClock, lockWaitMs: 0 });
+  const held = await locks.acquire([await locks.prepare("index", "")]);
+  expect(toldState(repo.gitdir, MAIN, later())).toEqual({ state: "ok" });
+  held.release();
+  writeFileSync(join(repo.gitdir, "refs/heads/main.lock"), "");
+  expect(toldState(repo.gitdir, MAIN, Date.now())).toEqual({ state: "ok" });
+  expect(toldState(repo.gitdir, MAIN, later())).toEqual({ state: "locked", path: "refs/heads/main.lock" });
 });
