@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";
@@ -138,12 +138,14 @@ test("our branch in a linked working tree, at rest, in a rebase or in a bisect, 
 
 test("a lock is told when it has stood for long; one of ours never is", async () => {
   const repo = forked();
-  const later = () => Date.now() + LONG_STANDING_MS;
+  const madeMs = (lock: string) => statSync(join(repo.gitdir, lock)).ctimeMs;
   const locks = gitLocks({ gitdir: repo.gitdir, clock: systemClock, lockWaitMs: 0 });
   const held = await locks.acquire([await locks.prepare("index", "")]);
-  expect(toldState(repo.gitdir, MAIN, later())).toEqual({ state: "ok" });
+  expect(toldState(repo.gitdir, MAIN, madeMs("index.lock") + LONG_STANDING_MS)).toEqual({ state: "ok" });
   held.release();
-  writeFileSync(join(repo.gitdir, "refs/heads/main.lock"), "");
-  expect(toldState(repo.gitdir, MAIN, Date.now())).toEqual({ state: "ok" });
-  expect(toldState(repo.gitdir, MAIN, later())).toEqual({ state: "locked", path: "refs/heads/main.lock" });
+  const lock = "refs/heads/main.lock";
+  writeFileSync(join(repo.gitdir, lock), "");
+  const at = (ageMs: number) => toldState(repo.gitdir, MAIN, madeMs(lock) + ageMs);
+  expect(at(LONG_STANDING_MS - 1)).toEqual({ state: "ok" });
+  expect(at(LONG_STANDING_MS)).toEqual({ state: "locked", path: lock });
 });
