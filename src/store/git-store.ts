@@ -95,6 +95,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   const settling = openSettling(parts, alone);
   settling.owe(recovery.owed, "index");
   settling.owe(recovery.stuck, "files");
+  settling.resume(recovery.placed);
   const upkeep = openUpkeep({ ...parts, replaced: () => parts.objects.renew() });
   const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
   const conflicts = openConflicts(gitdir, objects, parts.locks);

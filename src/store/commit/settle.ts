@@ -2,32 +2,27 @@
  * What follows the answer: files set aside are looked at once more and dropped, intents wait until their files
  * are durable, and what could not be placed is tried again. Nothing here can undo a commit.
  */
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { RepoPath } from "../../domain/note.ts";
-import { errnoOf, fsyncFolder } from "../../lib/durable-file.ts";
+import { fsyncFolder } from "../../lib/durable-file.ts";
 import { dropPrepared, dropPreparedOf } from "../files/prepare-files.ts";
 import { carryOut } from "../recovery/carry-out.ts";
 import { returnAside } from "../recovery/roll-forward.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
 import type { PublishedGroup } from "./commit-group.ts";
+import type { OpenIntent } from "./intents.ts";
+import { openUnsynced } from "./unsynced.ts";
 
-/** The kernel writes files back within half a minute; syncing them after that costs next to nothing. */
-const SYNC_AFTER_MS = 40_000;
-/** Files that may wait to be synced; over this the oldest are synced at once. */
-const MAX_WAITING_FILES = 50_000;
 const FIRST_REPAIR_MS = 1_000;
 const LONGEST_REPAIR_MS = 60_000;
-const SYNCS_AT_ONCE = 4;
+/** What a stop spends on syncing working files; intents that are left stand until the next start. */
+const FINISH_WITHIN_MS = 2_000;
 /** Groups published in this time share one sync of the Git directory. */
 const TOGETHER_MS = 20;
 
-interface Waiting {
+interface Fresh {
   readonly intent: string;
   readonly paths: readonly RepoPath[];
-  readonly sinceMs: number;
 }
 
 export interface Settling {
@@ -43,7 +38,9 @@ export interface Settling {
   repair(): Promise<void>;
   /** Paths of commits that stand whose working file could not be placed yet. @cost the intents that owe something */
   pending(): RepoPath[];
-  /** Make everything durable and forget the intents that are carried out. */
+  /** Intents that an earlier process of this run of the machine carried out: their files only are to be synced. */
+  resume(intents: readonly OpenIntent[]): void;
+  /** Make durable what can be in two seconds, and forget the intents that are carried out; what is left stands. */
   finish(): Promise<void>;
 }
 
@@ -57,13 +54,8 @@ export function openSettling(
 ): Settling {
   const { root, gitdir, clock, intents, table, refSync } = parts;
   const owed = new Map<string, Owed>();
-  const fresh: Omit<Waiting, "sinceMs">[] = [];
-  const waiting: Waiting[] = [];
-  let waitingFiles = 0;
+  const fresh: Fresh[] = [];
   let chain: Promise<void> = Promise.resolve();
-  /** Apart: thousands of old files take their time, and what new groups set aside must not pile up meanwhile. */
-  let syncing: Promise<void> = Promise.resolve();
-  let cancelSync: (() => void) | null = null;
   let cancelRepair: (() => void) | null = null;
   let repairMs = FIRST_REPAIR_MS;
   let closed = false;
@@ -74,9 +66,8 @@ export function openSettling(
   function later(work: () => Promise<void>): void {
     chain = chain.then(work).catch(refused);
   }
-  function syncLater(work: () => Promise<void>): void {
-    syncing = syncing.then(work).catch(refused);
-  }
+  /** Apart: thousands of old files take their time, and what new groups set aside must not pile up meanwhile. */
+  const unsynced = openUnsynced(parts, refused);
 
   function add(group: PublishedGroup): void {
     const { intent, files, pending } = group;
@@ -98,8 +89,7 @@ export function openSettling(
         oweFiles([intent]);
         throw error;
       }
-      const placed = files.filter((f) => f.place && f.intent.after !== null);
-      fresh.push({ intent, paths: placed.map((f) => f.intent.path) });
+      fresh.push({ intent, paths: files.filter(({ place }) => place).map((f) => f.intent.path) });
       if (fresh.length === 1) clock.after(TOGETHER_MS, () => later(syncFresh));
     });
   }
@@ -116,48 +106,13 @@ export function openSettling(
       oweFiles(groups.map(({ intent }) => intent));
       throw error;
     }
-    for (const { intent, paths } of groups) wait(intent, paths);
+    for (const { intent, paths } of groups) unsynced.add(intent, paths);
   }
 
   /** While an intent is open a person's commits are held back, so it can't wait for the next start. */
   function oweFiles(names: readonly string[]): void {
     for (const name of names) owed.set(name, "files");
     scheduleRepair();
-  }
-
-  function wait(intent: string, paths: readonly RepoPath[]): void {
-    waiting.push({ intent, paths, sinceMs: clock.now() });
-    waitingFiles += paths.length;
-    if (waitingFiles > MAX_WAITING_FILES) syncLater(() => syncOldest(Math.ceil(waiting.length / 2)));
-    else scheduleSync();
-  }
-
-  function scheduleSync(): void {
-    const oldest = waiting[0];
-    if (closed || cancelSync !== null || oldest === undefined) return;
-    cancelSync = clock.after(Math.max(0, oldest.sinceMs + SYNC_AFTER_MS - clock.now()), () => {
-      cancelSync = null;
-      const due = waiting.filter((w) => w.sinceMs + SYNC_AFTER_MS <= clock.now()).length;
-      syncLater(() => syncOldest(due));
-    });
-  }
-
-  async function syncOldest(count: number): Promise<void> {
-    const group = waiting.splice(0, count);
-    const paths = new Set(group.flatMap((w) => w.paths));
-    waitingFiles -= group.reduce((sum, w) => sum + w.paths.length, 0);
-    try {
-      await syncFiles(root, paths);
-      await table.sync();
-    } catch (error) {
-      for (const { intent, paths: again } of group)
-        waiting.push({ intent, paths: again, sinceMs: clock.now() });
-      waitingFiles += group.reduce((sum, w) => sum + w.paths.length, 0);
-      throw error;
-    } finally {
-      scheduleSync();
-    }
-    for (const { intent } of group) intents.close(intent);
   }
 
   function scheduleRepair(): void {
@@ -190,10 +145,7 @@ export function openSettling(
       owed.delete(name);
       dropPreparedOf(intent.files, intents);
       intents.placed(name);
-      wait(
-        name,
-        intent.files.filter((f) => f.prepared !== null).map((f) => f.path),
-      );
+      unsynced.add(name, pathsOf(intent));
     }
   }
 
@@ -202,6 +154,9 @@ export function openSettling(
     owe(names, what) {
       for (const name of names) owed.set(name, what);
       scheduleRepair();
+    },
+    resume(open) {
+      for (const { name, intent } of open) unsynced.add(name, pathsOf(intent));
     },
     async repair() {
       if ([...owed.values()].includes("index")) await repairAll();
@@ -213,50 +168,13 @@ export function openSettling(
     },
     async finish() {
       closed = true;
-      cancelSync?.();
       cancelRepair?.();
       later(syncFresh);
       await chain;
-      await syncing;
-      await syncOldest(waiting.length);
+      await unsynced.finish(FINISH_WITHIN_MS);
     },
   };
 }
 
-/** Sync files and their folders; one that is gone or no plain file any more has nothing to sync. */
-export async function syncFiles(root: string, paths: Iterable<RepoPath>): Promise<void> {
-  const queue = [...paths];
-  const folders = new Set(queue.flatMap((path) => foldersOf(path)));
-  const worker = async () => {
-    for (let path = queue.pop(); path !== undefined; path = queue.pop()) await syncFile(join(root, path));
-  };
-  await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, worker));
-  for (const folder of folders) await ignoringAbsence(() => fsyncFolder(join(root, folder)));
-}
-
-/** Every folder on the way: each may have been made for the file. */
-function foldersOf(path: RepoPath): string[] {
-  const folders: string[] = [];
-  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) folders.push(folder);
-  return [...folders, "."];
-}
-
-function syncFile(file: string): Promise<void> {
-  return ignoringAbsence(async () => {
-    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      await handle.datasync();
-    } finally {
-      await handle.close();
-    }
-  });
-}
-
-async function ignoringAbsence(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    const code = errnoOf(error);
-    if (code !== "ENOENT" && code !== "ENOTDIR" && code !== "ELOOP") throw error;
-  }
-}
+/** Of one that is gone the folder has something to sync. */
+const pathsOf = ({ files }: OpenIntent["intent"]) => files.map(({ path }) => path);

@@ -7,7 +7,6 @@ import { promises, unlinkSync } from "node:fs";
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
-import { syncFiles } from "../commit/settle.ts";
 import { type IndexEdit, indexMode } from "../git-index/git-index.ts";
 import { returnAside } from "../recovery/roll-forward.ts";
 import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
@@ -18,6 +17,7 @@ import type { StoreParts } from "../store-parts.ts";
 import { diskBlob, type Look } from "./disk-look.ts";
 import { isVacant, lstatNow, signatureOf, signatureText } from "./file-signature.ts";
 import { placeFile } from "./place.ts";
+import { syncFiles } from "./sync-files.ts";
 
 interface Request {
   readonly path: RepoPath;

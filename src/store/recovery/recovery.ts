@@ -6,10 +6,10 @@
 import { readdirSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
-import type { RepoPath } from "../../domain/note.ts";
+import type { CommitId, RepoPath } from "../../domain/note.ts";
 import { orAbsent } from "../../lib/durable-file.ts";
 import type { OpenIntent } from "../commit/intents.ts";
-import { syncFiles } from "../commit/settle.ts";
+import { syncFiles } from "../files/sync-files.ts";
 import { blobId } from "../objects/object-id.ts";
 import { clearPackLeftovers } from "../objects/pack-leftovers.ts";
 import { keptPacks } from "../objects/pack-writer.ts";
@@ -17,6 +17,7 @@ import { removeOwnLocks } from "../refs/own-locks.ts";
 import { asStorageError, withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
 import { carryOut, type Refused } from "./carry-out.ts";
+import { concerned } from "./concerned.ts";
 
 export interface RecoveryReport {
   /** Publications that a crash had cut short and that were carried out now. */
@@ -25,6 +26,8 @@ export interface RecoveryReport {
   readonly owed: readonly string[];
   /** Names of intents that only files the disk refuses keep waiting; the Git index is level. */
   readonly stuck: readonly string[];
+  /** Intents that were carried out in this run of the machine: their files may wait on to be synced. */
+  readonly placed: readonly OpenIntent[];
   /** Files of published commits that the disk refuses, and why; tried again in the background. */
   readonly unplaced: readonly { readonly path: RepoPath; readonly why: string }[];
   /** Locks of ours that were removed, e.g. `index`. */
@@ -42,21 +45,25 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
   const { root, gitdir, intents, table } = parts;
   const tip = parts.branch.toBuildOn();
   if (tip !== null) verifyTip(parts, tip);
-  const published: OpenIntent[] = [];
-  for (const open of intents.list()) {
-    if (tip !== null && (await holds(parts, open.intent.to, tip))) published.push(open);
-    // The commit point was not reached: nothing of it happened but prepared files.
-    else intents.close(open.name);
-  }
+  const open = intents.list();
+  // In this run of the machine nothing was lost of what is in its place, whatever became of the branch since.
+  const isInPlace = (one: OpenIntent) => one.placed && !one.rebooted;
+  const placed = open.filter(isInPlace);
+  const published = await publishedOf(
+    parts,
+    open.filter((one) => !isInPlace(one)),
+    tip,
+  );
   // The process may have ended before its sync: until then intents and .keep are all that a power cut leaves.
   if (published.length > 0 || keptPacks(gitdir).length > 0)
     await withStorageErrors("syncing the branch", parts.refSync.sync);
   const owed: string[] = [];
   const stuck: string[] = [];
   let refused: Refused = new Map();
-  if (published.length > 0) {
+  const toCarryOut = concerned(published, placed, table.base);
+  if (toCarryOut.length > 0) {
     try {
-      refused = await carryOut(parts, published);
+      refused = await carryOut(parts, toCarryOut);
       await syncFiles(root, new Set(published.flatMap(({ intent }) => intent.files.map((f) => f.path))));
       await table.sync();
       for (const { name, intent } of published) {
@@ -75,10 +82,30 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
   );
   const packs = clearPackLeftovers(gitdir);
   clearTemporaryFiles(parts);
-  const carriedOut =
-    published.filter(({ placed }) => !placed).length - (owed.length > 0 ? published.length : 0);
+  const carriedOut = published.filter((one) => !one.placed).length - (owed.length > 0 ? published.length : 0);
   const unplaced = [...refused].map(([path, error]) => ({ path, why: whyOf(error) }));
-  return { carriedOut: Math.max(0, carriedOut), owed, stuck, unplaced, locks, packs };
+  return { carriedOut: Math.max(0, carriedOut), owed, stuck, placed, unplaced, locks, packs };
+}
+
+/**
+ * Intents whose new tip the branch holds; the others are forgotten: of them nothing happened but prepared files.
+ * @param open  oldest first @cost a walk for the newest one; each that it was built on follows from it
+ */
+async function publishedOf(
+  parts: StoreParts,
+  open: readonly OpenIntent[],
+  tip: CommitId | null,
+): Promise<OpenIntent[]> {
+  const published: OpenIntent[] = [];
+  const builtOn = new Set<CommitId | null>();
+  for (const one of [...open].reverse()) {
+    const { from, to } = one.intent;
+    if (tip !== null && (builtOn.has(to) || (await holds(parts, to, tip)))) {
+      published.unshift(one);
+      builtOn.add(from);
+    } else parts.intents.close(one.name);
+  }
+  return published;
 }
 
 function whyOf(error: unknown): string {
@@ -101,7 +128,7 @@ function verifyTip({ objects, ref }: StoreParts, tip: string): void {
   }
 }
 
-async function holds({ log }: StoreParts, to: OpenIntent["intent"]["to"], tip: OpenIntent["intent"]["to"]) {
+async function holds({ log }: StoreParts, to: CommitId, tip: CommitId) {
   try {
     return await log.isAncestor(to, tip);
   } catch (error) {

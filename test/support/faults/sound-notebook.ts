@@ -13,7 +13,7 @@ export async function notebookProblems(root: string, answered: readonly Answered
   const opened = await openWhole(root, ++seed);
   const { notebook } = opened;
   try {
-    wrong.push(...leftovers(root), ...unfinished(root));
+    wrong.push(...leftovers(root, true), ...unfinished(root));
     for (const one of answered) {
       const number = Number(one.key.split("-")[1]);
       const { commit, noteId } = await createNote(opened, number);

@@ -21,15 +21,17 @@ interface Aftermath {
   readonly answered: readonly string[];
 }
 
-/** Files of ours that no repository at rest has. */
-export function leftovers(root: string): string[] {
+/** Files of ours that no repository at rest has. @param open  a store is at work: intents may wait for their files to be synced */
+export function leftovers(root: string, open = false): string[] {
   const gitdir = join(root, ".git");
   const all = readdirSync(gitdir, { recursive: true, encoding: "utf8" });
   const named = all.filter((f) => /\.lock$|\.tmp$|objects\/pack\/(?!pack-)|notesd\/replaced$/.test(f));
   // An empty one may be a person's.
   const keeps = all.filter((f) => f.endsWith(".keep") && statSync(join(gitdir, f)).size > 0);
   const kept = ["intents", "prepared", "aside", "locks"].flatMap((f) =>
-    readdirSync(join(gitdir, "notesd", f)).map((name) => `${f}/${name}`),
+    readdirSync(join(gitdir, "notesd", f))
+      .filter((name) => !(open && name.endsWith(".placed")))
+      .map((name) => `${f}/${name}`),
   );
   const copies = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((f) =>
     /conflicted copy/.test(f),
@@ -120,7 +122,7 @@ export async function problemsAfter({ scenario, root, base, answered }: Aftermat
   try {
     const { owed, stuck } = store.recovery;
     say("owed by the start", [...owed, ...stuck], []);
-    say("left behind", leftovers(root), []);
+    say("left behind", leftovers(root, true), []);
     const own = ownCommits(root, base);
     say("commits, no two alike", own.length, new Set(own).size);
     const stands = own.length > 0 || scenario.commits === 0;
