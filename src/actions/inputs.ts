@@ -29,6 +29,12 @@ export const NoteType = z
   .min(1)
   .max(64)
   .describe("task_state, conclusion, blocker, action, reference, general or a configured type.");
+/** A point in history or time; the notebook resolves it. */
+export const MomentInput = z
+  .string()
+  .min(1)
+  .max(128)
+  .describe("A commit, an ISO time, 7d, 12h, monday or last.");
 export const NoteIdInput = z.string().min(1).max(512).describe("The note's id.");
 export const Content = z.string().describe("Markdown; kept byte for byte.");
 export const Extra = z

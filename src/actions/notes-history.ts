@@ -62,7 +62,13 @@ export const notesHistory = defineAction({
     {
       name: "Of one note",
       params: { note_id: "note_20261130_101500_k3vq7a" },
-      result: { entries: [{ note_id: "note_20261130_101500_k3vq7a", action: "create" }], next_cursor: null },
+      result: {
+        entries: [
+          { note_id: "note_20261130_101500_k3vq7a", action: "update" },
+          { note_id: "note_20261130_101500_k3vq7a", action: "create" },
+        ],
+        next_cursor: null,
+      },
     },
   ],
   cli: { command: "history", positional: ["note_id"] },

@@ -9,10 +9,12 @@ import { notesCommit } from "./notes-commit.ts";
 import { notesConflicts } from "./notes-conflicts.ts";
 import { notesCreate } from "./notes-create.ts";
 import { notesDelete } from "./notes-delete.ts";
+import { notesDiff } from "./notes-diff.ts";
 import { notesEdit } from "./notes-edit.ts";
 import { notesHistory } from "./notes-history.ts";
 import { notesList } from "./notes-list.ts";
 import { notesRead } from "./notes-read.ts";
+import { notesRestore } from "./notes-restore.ts";
 import { notesRun } from "./notes-run.ts";
 import { notesSearch } from "./notes-search.ts";
 import { notesSubscribe } from "./notes-subscribe.ts";
@@ -33,6 +35,8 @@ export const ACTIONS = [
   notesSearch,
   notesSummary,
   notesHistory,
+  notesDiff,
+  notesRestore,
   notesChanges,
   notesConflicts,
   notesCommit,

@@ -4,10 +4,11 @@
  *
  * @see spec: protocol, section 2
  */
-import type { Change } from "../domain/change.ts";
+import type { Change, RevisedChange } from "../domain/change.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { NoteMetadata } from "../domain/note.ts";
 import type { Agent, Caller } from "../domain/principal.ts";
+import type { NoteThen } from "../notebook/notebook.ts";
 import type { Context, Effects } from "./action.ts";
 
 const PERSONS_ONLY: ReadonlySet<string> = new Set([
@@ -67,7 +68,8 @@ export function authoriseChange(
   targetAgent: string | number | undefined,
   context: Context,
 ): void {
-  if (change.kind === "create") return;
+  // A restore asks for more than the change itself knows: see `authoriseRestore`.
+  if (change.kind === "create" || change.kind === "restore") return;
   const { principal } = context.caller;
   if (principal.kind === "person" && change.kind !== "delete") return;
   const note = context.notebook.metadata(change.noteId);
@@ -101,7 +103,35 @@ function checkTarget(
   }
 }
 
-function authoriseAgent(change: Exclude<Change, { kind: "create" }>, note: NoteMetadata, agent: Agent): void {
+/**
+ * Whether the caller may bring this note back: of a deleted one who may delete it, of any other who may change it,
+ * its pin and its expiry included where they would change.
+ *
+ * @throws NotesError FORBIDDEN
+ */
+export function authoriseRestore(then: NoteThen, { caller: { principal }, notebook }: Context): void {
+  if (principal.kind === "person") return;
+  const { noteId, metadata: was } = then;
+  const now = notebook.metadata(noteId);
+  if (now === null || now.note_id !== noteId) {
+    // Unreadable then: the restore itself says so.
+    if (was !== null) authoriseAgent({ kind: "delete", noteId }, was, principal);
+    return;
+  }
+  authoriseAgent(
+    {
+      kind: "update",
+      noteId,
+      onConflict: "fail",
+      ...(was !== null && was.pinned !== now.pinned ? { pinned: was.pinned } : {}),
+      ...(was !== null && was.expires_at !== now.expires_at ? { expiresInHours: null } : {}),
+    },
+    now,
+    principal,
+  );
+}
+
+function authoriseAgent(change: RevisedChange, note: NoteMetadata, agent: Agent): void {
   const own = note.agent_id === agent.agentId;
   if (own) return;
   const whose = note.agent_name ?? "a person";

@@ -1,5 +1,5 @@
 /** A change is a wish: what a caller wants of a note. `plan.ts` turns it into bytes or a refusal. */
-import type { NoteId, Status } from "./note.ts";
+import type { BlobId, NoteId, RepoPath, Status } from "./note.ts";
 
 export type Change =
   | {
@@ -46,7 +46,17 @@ export type Change =
       readonly newStr: string;
       readonly ifRevision?: string;
     }
-  | { readonly kind: "delete"; readonly noteId: NoteId; readonly ifRevision?: string };
+  | { readonly kind: "delete"; readonly noteId: NoteId; readonly ifRevision?: string }
+  | {
+      readonly kind: "restore";
+      readonly noteId: NoteId;
+      /** Where the note lay then, and what it held. */
+      readonly path: RepoPath;
+      readonly revision: BlobId;
+    };
+
+/** Changes that may name the revision they were made on. */
+export type RevisedChange = Exclude<Change, { kind: "create" | "restore" }>;
 
 /** A change with what its request said beside it. */
 export interface WriteRequest {

@@ -3,6 +3,7 @@
  * Invariant: what was written is read back the same; where nothing changed the bytes are the same, and a
  * bumped `updated_at` alone is no change.
  */
+import type { Described } from "./changes-line.ts";
 import { NotesError } from "./errors.ts";
 import { readFrontMatter, Unreadable, type Value } from "./front-matter.ts";
 import { lineOf, sameData, splice } from "./front-matter-splice.ts";
@@ -83,6 +84,43 @@ export function updateNoteFile(
     if (error instanceof Unreadable) throw invalidNote(path, error.message, error.line);
     throw error;
   }
+}
+
+/**
+ * A note file dated anew where it states its last change; for bytes that become current again.
+ * @param unexpire  take its expiry away
+ * @throws NotesError INVALID_NOTE  as `updateNoteFile`
+ */
+export function datedNoteFile(
+  path: string,
+  bytes: Uint8Array,
+  types: ReadonlySet<string>,
+  updatedAt: string,
+  unexpire: boolean,
+): Uint8Array {
+  const note = readableNote(path, bytes, types);
+  const { data } = note.front;
+  const dated = data.has("updated_at") || data.has("modified");
+  try {
+    return encodeNote(
+      splice(
+        note.text,
+        new Map([
+          ...(dated ? [["updated_at", updatedAt] as const] : []),
+          ...(unexpire ? [["expires_at", undefined] as const] : []),
+        ]),
+      ),
+    );
+  } catch (error) {
+    if (error instanceof Unreadable) throw invalidNote(path, error.message, error.line);
+    throw error;
+  }
+}
+
+/** A note as the line of changes tells of it. */
+export function describedNote({ fields, body }: NoteText): Described {
+  const { title, type, status, pinned, expiresAt, extra, tags } = fields;
+  return { fields: { title, type, status, pinned, expires_at: expiresAt, ...extra }, tags, body };
 }
 
 /**

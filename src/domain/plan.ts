@@ -4,13 +4,13 @@
  * are the current ones is no change.
  */
 import type { Change } from "./change.ts";
-import { changesLine, type Described } from "./changes-line.ts";
+import { changesLine } from "./changes-line.ts";
 import { NotesError } from "./errors.ts";
 import type { CommitAction } from "./event.ts";
 import type { BlobId, NoteId, NoteMetadata, RepoPath } from "./note.ts";
-import type { NoteText } from "./note-file.ts";
-import { readableNote } from "./note-file-write.ts";
+import { describedNote, readableNote } from "./note-file-write.ts";
 import { planCreate } from "./plan-create.ts";
+import { planRestore } from "./plan-restore.ts";
 import { wishedBytes } from "./plan-update.ts";
 import { settleRevision } from "./revision.ts";
 
@@ -33,6 +33,8 @@ export interface PlanContext {
   readonly newId: () => NoteId;
   /** Where a new note goes. @param folder null: by day @throws NotesError INVALID_PARAMS notes in it would not be seen */
   readonly newPath: (id: NoteId, title: string, folder: string | null) => RepoPath;
+  /** Bytes of the revision that a restore brings back. */
+  readonly thenBytes?: Uint8Array;
   /** Bytes of `ifRevision` when that isn't the current revision; null: unknown. */
   readonly baseBytes: Uint8Array | null;
 }
@@ -53,12 +55,14 @@ export interface Plan {
   readonly noop: boolean;
   /** True when the change was merged with others made since `ifRevision`. */
   readonly merged: boolean;
+  /** Where the note lies now, when it goes back to another path. */
+  readonly leaves?: { readonly path: RepoPath; readonly revision: BlobId };
 }
 
 /**
  * Plan one change.
  *
- * @param current  null for a create
+ * @param current  null for a create, and for a restore of a deleted note
  * @throws NotesError CONFLICT      `ifRevision` is not current (`data.revision`, `data.merged` or `data.conflict`),
  *                                  or an edit's text occurs never or several times (`data.reason`)
  * @throws NotesError INVALID_NOTE  the file can't be read as a note (`data.path`, `data.line`)
@@ -68,6 +72,11 @@ export interface Plan {
  */
 export function plan(change: Change, current: CurrentNote | null, context: PlanContext): Plan {
   if (change.kind === "create") return checkSize(planCreate(change, context), context);
+  if (change.kind === "restore") {
+    const { thenBytes } = context;
+    if (thenBytes === undefined) throw new NotesError("INTERNAL", "A restore was planned without its bytes.");
+    return checkSize(planRestore(change, thenBytes, current, context), context);
+  }
   if (current === null) {
     throw new NotesError("NOT_FOUND", `There is no note ${change.noteId}. List or search to find its id.`, {
       note_id: change.noteId,
@@ -97,7 +106,7 @@ export function plan(change: Change, current: CurrentNote | null, context: PlanC
   }
   const after = readableNote(path, bytes, context.types);
   const { fields } = after;
-  const changes = changesLine(described(before), described(after));
+  const changes = changesLine(describedNote(before), describedNote(after));
   return checkSize(
     {
       ...place,
@@ -121,11 +130,6 @@ function checkSize(planned: Plan, { maxNoteBytes }: PlanContext): Plan {
     `The note would have ${bytes} bytes, over the limit of ${maxNoteBytes}. Split it, or move data out of it.`,
     { bytes, limit: maxNoteBytes },
   );
-}
-
-function described({ fields, body }: NoteText): Described {
-  const { title, type, status, pinned, expiresAt, extra, tags } = fields;
-  return { fields: { title, type, status, pinned, expires_at: expiresAt, ...extra }, tags, body };
 }
 
 /** What of a note a plan needs, from the index's words. */

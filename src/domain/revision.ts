@@ -4,7 +4,7 @@
  *
  * @see spec: protocol, section 4, optimistic concurrency
  */
-import type { Change } from "./change.ts";
+import type { RevisedChange } from "./change.ts";
 import { NotesError } from "./errors.ts";
 import { mergeNotes } from "./merge.ts";
 import { type NoteText, readNoteFile } from "./note-file.ts";
@@ -21,7 +21,7 @@ import { wishedBytes } from "./plan-update.ts";
  *   `data.conflict` {ours, theirs, keys}: the body as it is, the body as wished, and the fields both changed
  */
 export function settleRevision(
-  change: Exclude<Change, { kind: "create" }>,
+  change: RevisedChange,
   current: CurrentNote,
   context: PlanContext,
 ): Uint8Array | null {

@@ -146,6 +146,22 @@ export class CommitGraph {
 
   /** As `entryAt`, by the path's number and to the entry's; -1: nothing is there. */
   entryNumberAt(commit: number, path: number): number {
+    const delta = this.#deltaAt(commit, path);
+    return delta < 0 ? -1 : this.#deltaEntries.at(delta) - 1;
+  }
+
+  /** As `entryAt`; where nothing is there now, what lay at the path before it was removed. */
+  lastAt(commit: number, path: RepoPath): Entry | null {
+    const number = this.texts.paths.find(path);
+    const delta = this.#deltaAt(commit, number);
+    if (delta < 0) return null;
+    const kept = this.#deltaEntries.at(delta) - 1;
+    if (kept >= 0) return this.entries.at(kept);
+    return this.entryAt(this.commits.parentOf(this.#deltaCommits.at(delta), 0), path);
+  }
+
+  /** The delta that says what lies at a path's number in the state of a commit; -1: none does. */
+  #deltaAt(commit: number, path: number): number {
     const newest = path === 0 ? 0 : this.#newestDelta.at(path);
     if (newest === 0) return -1;
     for (let at = commit; at >= 0; ) {
@@ -154,11 +170,23 @@ export class CommitGraph {
       for (let delta = newest; delta > 0; delta = this.#deltaBefore.at(delta - 1)) {
         const left = this.#deltaCommits.at(delta - 1);
         if (left > at || this.commits.chainOf(left) !== chain || this.commits.placeOf(left) > place) continue;
-        return this.#deltaEntries.at(delta - 1) - 1;
+        return delta - 1;
       }
       at = this.#forks.at(chain) - 1;
     }
     return -1;
+  }
+
+  /** What any commit left at a path, newest first; also on commits that the head doesn't reach. */
+  *entriesEverAt(path: RepoPath): Generator<Entry> {
+    for (
+      let at = this.#newestDelta.at(this.texts.paths.find(path));
+      at > 0;
+      at = this.#deltaBefore.at(at - 1)
+    ) {
+      const kept = this.#deltaEntries.at(at - 1) - 1;
+      if (kept >= 0) yield this.entries.at(kept);
+    }
   }
 
   /** Every path that ever held an id as its claim or fallback; also on commits that the head doesn't reach. */

@@ -2,7 +2,8 @@
  * The fold: one commit's events over the state of its parents give what it left and its lines of history.
  * Pure over the graph; adds to it and changes nothing else.
  * Invariant: the result is a function of the commit alone. A path that a merge took from another parent keeps
- * that side's entry whole; only a commit that really changed a file is its changer.
+ * that side's entry whole; only a commit that really changed a file is its changer. A restored note is the one that
+ * was deleted: its author and its age stay.
  */
 import { type CommitEvents, type CommitInfo, type NoteEvent, ownWord } from "../domain/event.ts";
 import { parseNoteId } from "../domain/identity.ts";
@@ -34,9 +35,10 @@ export interface Folded {
  */
 export function fold(
   graph: CommitGraph,
-  { commit, events }: CommitEvents,
+  { commit, events: given }: CommitEvents,
   briefOf: (path: RepoPath, blob: BlobId) => Brief,
 ): Folded {
+  const events = movedBack(given, commit);
   const parents = commit.parents.flatMap((id) => graph.numberOf(id) ?? []);
   const first = graph.numberOf(commit.parents[0] ?? commit.id) ?? -1;
   const number = graph.commits.length;
@@ -113,7 +115,8 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
     if (taken) return taken;
   }
   const source = event.renamedFrom === null ? null : graph.entryAt(first, event.renamedFrom);
-  const base = source ?? before ?? sides[0] ?? null;
+  const gone = isRestore(event.commit) ? graph.lastAt(first, path) : null;
+  const base = source ?? before ?? sides[0] ?? gone;
   const brief = shareBrief(base?.brief, writing.briefOf(path, after));
   const merged = others.length > 0 || event.commit.proved?.action === "merge";
   return {
@@ -126,6 +129,15 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
     trust: merged ? mergedTrust(event.commit, trust, before === null ? sides : [before, ...sides]) : trust,
     brief,
   };
+}
+
+const isRestore = ({ proved }: CommitInfo) => proved?.action === "restore";
+
+/** A note that a restore took back to its old path moved there, though its text is another. */
+function movedBack(events: readonly NoteEvent[], commit: CommitInfo): readonly NoteEvent[] {
+  const [from, ...others] = events.filter((event) => event.kind === "removed");
+  if (!isRestore(commit) || from === undefined || others.length > 0 || events.length !== 2) return events;
+  return events.map((event) => (event.kind === "written" ? { ...event, renamedFrom: from.path } : event));
 }
 
 /** Stands only until `settleIds` has run. */

@@ -11,6 +11,7 @@ import { slicer } from "../lib/slicer.ts";
 import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
 import { digestOf, filesOf } from "./digest.ts";
+import { deletedIn, entryNamed, fileOf, idEver } from "./find-at.ts";
 import { entriesOf, planMove } from "./head-move.ts";
 import { queryHistory, shownRow } from "./history-query.ts";
 import { listNotes, summarize } from "./list-notes.ts";
@@ -165,10 +166,17 @@ export class MemoryIndex implements NoteIndex {
   }
 
   fileAt(commit: CommitId, path: RepoPath): FileAt | null {
-    const entry = this.#entryAt(commit, path);
-    if (entry === null) return null;
-    const changedIn = this.#parts.graph.commits.idOf(entry.changed);
-    return { path, blob: entry.blob, noteId: entry.id, changedIn, trust: entry.trust };
+    return fileOf(this.#parts.graph, this.#entryAt(commit, path));
+  }
+
+  namedAt(commit: CommitId, name: string): FileAt | null {
+    const { graph } = this.#parts;
+    const number = graph.numberOf(commit);
+    return number === undefined ? null : fileOf(graph, entryNamed(graph, number, name));
+  }
+
+  idEver(name: string): NoteId | null {
+    return this.#note(name)?.entry.id ?? idEver(this.#parts.graph, this.#parts.log, name);
   }
 
   async noteAt(commit: CommitId, path: RepoPath, read: ReadBlob): Promise<NoteState | null> {
@@ -240,13 +248,7 @@ export class MemoryIndex implements NoteIndex {
   }
 
   deletedIn(id: string): CommitId | null {
-    const { state, log, graph } = this.#parts;
-    if (state.byId(id)) return null;
-    // An id that was never given has no rows.
-    for (const row of log.rowsOfNote(id as NoteId)) {
-      if (graph.commits.isGone(row)) return graph.commits.idOf(graph.commits.commitOfRow(row));
-    }
-    return null;
+    return deletedIn(this.#parts, id);
   }
 
   knows(commit: CommitId): boolean {

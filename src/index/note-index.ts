@@ -52,6 +52,8 @@ export interface FileAt {
   /** The commit that last changed the file, as of that state. */
   readonly changedIn: CommitId;
   readonly trust: Trust;
+  /** Null: the file can't be read as a note. */
+  readonly type: string | null;
 }
 
 export interface HistoryFilter {
@@ -139,6 +141,10 @@ export interface NoteIndex {
   holds(commit: CommitId): boolean;
   /** The note file at a path in the state of any held commit; null: none there, or the commit isn't held. @cost no read */
   fileAt(commit: CommitId, path: RepoPath): FileAt | null;
+  /** The note file that a name (id or stem) meant in the state of any held commit. @cost `fileAt`; by stem a look at every path */
+  namedAt(commit: CommitId, name: string): FileAt | null;
+  /** The id of a note that is or was in the history, by id or stem; null: none, or a stem that several had. */
+  idEver(name: string): NoteId | null;
   /**
    * A note as any held commit left it, exactly as `apply` told of it (`before`, `after` of a NoteChange).
    * @returns null when there was no note file at the path; `metadata` null for one that can't be read as a note

@@ -42,6 +42,29 @@ export interface NoteText {
   readonly conflicted: boolean;
 }
 
+/** A note as it was at a commit. */
+export interface NoteThen {
+  readonly noteId: NoteId;
+  readonly path: RepoPath;
+  readonly revision: BlobId;
+  readonly commit: CommitId;
+  /** Of the moment that was asked for. */
+  readonly atMs: number;
+  /** Null: the file could not be read as a note. */
+  readonly metadata: NoteMetadata | null;
+  readonly content: string;
+}
+
+/** A note's file at two commits; null: it was not there. */
+export interface NoteSides {
+  readonly noteId: NoteId;
+  /** Null: before the first commit. */
+  readonly from: CommitId | null;
+  readonly to: CommitId | null;
+  readonly before: { readonly path: RepoPath; readonly text: string } | null;
+  readonly after: { readonly path: RepoPath; readonly text: string } | null;
+}
+
 /** The body of a `notes.changed` notification, without its subscription. */
 export interface Changed {
   readonly commit: CommitId;
@@ -127,6 +150,13 @@ export interface Notebook {
   metadata(id: string): NoteMetadata | null;
   /** @param at undefined: now, with a person's unsettled edit adopted first */
   read(id: string, caller: Caller, at?: string): Promise<NoteText>;
+  /** A note at a moment, deleted and expired ones too. @throws NotesError NOT_FOUND it was not there then */
+  noteThen(id: string, at: string, caller: Caller): Promise<NoteThen>;
+  /**
+   * A note's file at two moments, by default around its last change, for which a person's save is committed first.
+   * @throws NotesError NOT_FOUND the note never was
+   */
+  sides(id: string, from: string | undefined, to: string | undefined, caller: Caller): Promise<NoteSides>;
   list(query: {
     filter: NoteFilter;
     viewer: Viewer;

@@ -18,6 +18,7 @@ import { cursorSince } from "./feed/since.ts";
 import { readHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { resolveMoment } from "./moments.ts";
+import { createNotesThen } from "./note-then.ts";
 import type { Notebook, WriteOutcome } from "./notebook.ts";
 import type { NotebookOptions } from "./notebook-options.ts";
 import { createPast } from "./past.ts";
@@ -31,7 +32,7 @@ import { openSeen } from "./seen.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
 import { createFollower } from "./writing/follow.ts";
-import { createGroupPlanner } from "./writing/plan-group.ts";
+import { createGroupPlanner, resolvesConflict } from "./writing/plan-group.ts";
 import { createRescue } from "./writing/rescue.ts";
 import { settleBefore } from "./writing/settle-before.ts";
 import { createWriter } from "./writing/writer.ts";
@@ -119,12 +120,14 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     commitDrafts: writer.commitDrafts,
     failed: (error) => warn("hand edits could not be committed", failureOf(error, SAFE)),
   });
+  const past = createPast(store, options.newIndex);
   const reads = createReads({
     store,
     index,
     types,
-    past: createPast(store, options.newIndex),
+    past,
     moment,
+    notesThen: createNotesThen({ store, index, types, past, moment }),
     reconciler,
     firstLook,
     nowMs,
@@ -163,12 +166,12 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       if (!firstLook.done) await firstLook.wait();
       const { change } = request;
       const path = change.kind === "create" ? null : (index.get(change.noteId)?.path ?? null);
-      const resolves = change.kind === "update" && change.content !== undefined;
+      const resolves = resolvesConflict(change);
       // Paths of the index are checked ones.
       const edited = path !== null && !writer.isRepeat(request, caller) ? [path as RepoPath] : [];
       if (edited.length > 0) await settleBefore(reconciler, edited, resolves);
       const outcome = await writer.write(request, caller, entered);
-      if (change.kind === "update" && !outcome.replayed) await dropResolved(outcome, resolves);
+      if ((resolves || change.kind === "update") && !outcome.replayed) await dropResolved(outcome, resolves);
       seen.note(caller, index.head);
       return outcome;
     },

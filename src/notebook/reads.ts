@@ -10,7 +10,8 @@ import type { NoteIndex, SearchQuery, SearchRow } from "../index/note-index.ts";
 import type { NoteStore } from "../store/note-store.ts";
 import { requireNote } from "./find-note.ts";
 import { lastClean } from "./last-clean.ts";
-import type { Moment, NoteText } from "./notebook.ts";
+import type { NotesThen } from "./note-then.ts";
+import type { Moment, Notebook, NoteText } from "./notebook.ts";
 import type { FirstLook } from "./reconcile/first-look.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
 
@@ -20,12 +21,13 @@ interface ReadsDeps {
   readonly types: ReadonlySet<string>;
   readonly past: (commit: NonNullable<Moment["commit"]>) => Promise<NoteIndex>;
   readonly moment: (text: string, caller: Caller, parameter: string) => Promise<Moment>;
+  readonly notesThen: NotesThen;
   readonly reconciler: Pick<Reconciler, "hint" | "dirty" | "settle">;
   readonly firstLook: FirstLook;
   readonly nowMs: () => number;
 }
 
-export interface Reads {
+export interface Reads extends Pick<Notebook, "noteThen" | "sides"> {
   read(id: string, caller: Caller, at?: string): Promise<NoteText>;
   search(
     query: Omit<SearchQuery, "nowMs"> & { readonly at?: string },
@@ -118,9 +120,14 @@ export function createReads(deps: ReadsDeps): Reads {
   return {
     async read(id, caller, at) {
       if (at === undefined) return readNow(id);
-      const past = await asOf(at, caller);
-      const metadata = requireNote(past.index, id, past.atMs);
-      return { metadata, content: textOf(past.index, metadata), dirty: false, conflicted: false };
+      return { ...(await deps.notesThen.readThen(id, at, caller)), dirty: false, conflicted: false };
+    },
+    noteThen: deps.notesThen.noteThen,
+    async sides(id, from, to, caller) {
+      const note = to === undefined ? index.get(id) : null;
+      // Paths of the index are checked ones.
+      if (note !== null) await settleFirst(note.path as RepoPath, note.revision);
+      return deps.notesThen.sides(id, from, to, caller);
     },
     async search({ at, ...query }, caller) {
       if (at === undefined) return index.searchInTurns({ ...query, nowMs: deps.nowMs() });

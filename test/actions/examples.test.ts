@@ -15,13 +15,16 @@ tags: [auth, urgent]
 The refresh token is read before the migration ran.
 `;
 
-/** A notebook that holds the one note that examples speak of, committed by a person. */
+const PATH = "notes/2026/11/30/note_20261130_101500_k3vq7a.md";
+const DAY_MS = 24 * 3_600_000;
+
+/** A notebook that holds the one note that examples speak of, committed by a person eight days ago and changed since. */
 async function exampleNotebook(): Promise<TestNotebook> {
   const opened = await openTestNotebook();
-  opened.store.person.commit(
-    { "notes/2026/11/30/note_20261130_101500_k3vq7a.md": NOTE },
-    { atMs: Date.now() - 1000 },
-  );
+  const { person } = opened.store;
+  const earlier = NOTE.replace("The refresh", "It seems that the refresh");
+  person.commit({ [PATH]: earlier }, { atMs: Date.now() - 8 * DAY_MS });
+  person.commit({ [PATH]: NOTE }, { atMs: Date.now() - 1000 });
   await opened.disk.headMoved();
   return opened;
 }

@@ -177,6 +177,26 @@ export class FakeNotebook implements Notebook {
     };
   }
 
+  /** There is no past here: a note was always as it is. */
+  async noteThen(id: string): ReturnType<Notebook["noteThen"]> {
+    const { metadata, content } = await this.read(id);
+    return {
+      noteId: metadata.note_id as WriteOutcome["noteId"],
+      path: metadata.path as NonNullable<WriteOutcome["path"]>,
+      revision: metadata.revision as NonNullable<WriteOutcome["revision"]>,
+      commit: sha("then") as WriteOutcome["commit"],
+      atMs: 0,
+      metadata,
+      content,
+    };
+  }
+
+  async sides(id: string): ReturnType<Notebook["sides"]> {
+    const { metadata, content } = await this.read(id);
+    const after = { path: metadata.path as NonNullable<WriteOutcome["path"]>, text: content };
+    return { noteId: id as WriteOutcome["noteId"], from: null, to: null, before: null, after };
+  }
+
   #rows(filter: NoteFilter): Held[] {
     return [...this.notes.values()].filter((held) => matches(filter, held.metadata)).reverse();
   }

@@ -2,7 +2,7 @@
  * Planning one group of writes: each is planned on the notes as the group's earlier writes will leave them, so
  * a chain of commits can be built at once. Nothing is written here.
  */
-import type { WriteRequest } from "../../domain/change.ts";
+import type { Change, WriteRequest } from "../../domain/change.ts";
 import { authorOf } from "../../domain/commit-message.ts";
 import { NotesError } from "../../domain/errors.ts";
 import type { CommitEvents } from "../../domain/event.ts";
@@ -34,7 +34,10 @@ export interface GroupPlanner {
 
 interface PlanningDeps {
   readonly store: Pick<NoteStore, "readBlob">;
-  readonly index: () => Pick<NoteIndex, "get" | "deletedIn" | "history" | "idTaken" | "folderCount">;
+  readonly index: () => Pick<
+    NoteIndex,
+    "get" | "deletedIn" | "history" | "idAt" | "idTaken" | "folderCount" | "quarantine"
+  >;
   readonly nowMs: () => number;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly types: ReadonlySet<string>;
@@ -70,9 +73,10 @@ async function planWrite(
 ): Promise<PlannedWrite> {
   const { change } = request;
   const nowMs = deps.nowMs();
-  const found = change.kind === "create" ? null : await find(deps, ahead, change.noteId, nowMs);
+  const found = await findFor(deps, ahead, change, nowMs);
   const current = found?.note ?? null;
-  const ifRevision = change.kind === "create" ? undefined : change.ifRevision;
+  const ifRevision = "ifRevision" in change ? change.ifRevision : undefined;
+  const thenBytes = change.kind === "restore" ? await deps.store.readBlob(change.revision) : undefined;
   const planned = plan(change, current, {
     nowMs,
     types: deps.types,
@@ -87,6 +91,7 @@ async function planWrite(
         title,
         deps.filenames,
       ),
+    ...(thenBytes === undefined ? {} : { thenBytes }),
     baseBytes:
       ifRevision === undefined || ifRevision === current?.revision ? null : await bytesOf(deps, ifRevision),
   });
@@ -101,6 +106,31 @@ async function planWrite(
     answer: (events) => outcomeOf(deps, planned, metadata, events, nowMs),
   };
 }
+
+/** The note that a change is of; null: none yet, or for a restore none any more. */
+async function findFor(deps: PlanningDeps, ahead: Ahead, change: Change, nowMs: number) {
+  if (change.kind === "create") return null;
+  if (change.kind !== "restore") return find(deps, ahead, change.noteId, nowMs);
+  const planned = ahead.notes.get(change.noteId);
+  const named = planned === undefined ? deps.index().get(change.noteId) : null;
+  // What has the id as the stem of its file alone is another note.
+  const there = planned ?? (named?.note_id === change.noteId ? named : null);
+  const taker = deps.index().idAt(change.path);
+  if (taker !== null && taker !== change.noteId) {
+    // A file that can't be read as a note any more has lost its id: what it was before may come back there.
+    if (there !== null || deps.index().quarantine(taker) === null) throw pathTaken(change.path, taker);
+    return find(deps, ahead, taker, nowMs);
+  }
+  // Not by `find`: an expired note is brought back too.
+  return there === null ? null : find(deps, ahead, change.noteId, Number.NEGATIVE_INFINITY);
+}
+
+const pathTaken = (path: RepoPath, taker: NoteId) =>
+  new NotesError(
+    "CONFLICT",
+    `${path}, where the note lay, is the path of ${taker} now. Nothing was written; move or delete that note first.`,
+    { reason: "path_taken", path, note_id: taker },
+  );
 
 async function find(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number) {
   const planned = ahead.notes.get(id);
@@ -141,8 +171,12 @@ function remember(deps: PlanningDeps, ahead: Ahead, planned: Plan, metadata: Not
   ahead.added.set(folder, (ahead.added.get(folder) ?? 0) + 1);
 }
 
+/** Whether a change says what the whole note shall hold, and so resolves a conflict that is kept for it. */
+export const resolvesConflict = (change: Change): boolean =>
+  change.kind === "restore" || (change.kind === "update" && change.content !== undefined);
+
 function resolvedOnDisk(deps: PlanningDeps, { change }: WriteRequest, path: RepoPath): BlobId | null {
-  return change.kind === "update" && change.content !== undefined ? deps.keptOnDisk(path) : null;
+  return resolvesConflict(change) ? deps.keptOnDisk(path) : null;
 }
 
 function draftOf(
@@ -153,7 +187,8 @@ function draftOf(
   nowMs: number,
   onDisk: BlobId | null,
 ): Draft {
-  const { action, noteId, path, expected, bytes, title, type, changes } = planned;
+  const { action, noteId, path, expected, bytes, title, type, changes, leaves } = planned;
+  const moved = leaves ? [{ path: leaves.path, expected: leaves.revision, bytes: null }] : [];
   return {
     author: authorOf(principal),
     atMs: nowMs,
@@ -172,7 +207,7 @@ function draftOf(
       requestKey,
       requestHash: requestKey === null ? null : (idempotency?.hash ?? null),
     },
-    files: planned.noop ? [] : [{ path, expected, bytes, ...(onDisk === null ? {} : { onDisk }) }],
+    files: planned.noop ? [] : [{ path, expected, bytes, ...(onDisk === null ? {} : { onDisk }) }, ...moved],
     origin: "door",
   };
 }
