@@ -12,10 +12,13 @@ const LEVEL_FACTOR = 8;
 const LEVELS = 4;
 /** Packs from this size on are copied no more in process: 256 MiB. */
 const MOST_BYTES = FIRST_LEVEL_BYTES * LEVEL_FACTOR ** (LEVELS - 1);
-/** Packs of one level that may stand side by side. `busy` is asked for only when there are many of the lowest. */
+/**
+ * Packs of one level that may stand side by side. `busy` is asked for only when there are many of the lowest; `quiet`
+ * at each pause in writing, and then a few of the lowest stay, so that not every write is followed by a copy of them all.
+ */
 const MOST_AT_A_LEVEL: Readonly<Record<Effort, readonly number[]>> = {
   busy: [1, 8, 8, 8],
-  quiet: [1, 3, 3, 3],
+  quiet: [4, 3, 3, 3],
 };
 
 function levelOf({ bytes }: PackOnDisk): number {
@@ -49,18 +52,15 @@ const WORTH_BYTES = 1 << 20;
 /** As `git repack --geometric=2`: a pack over twice what is below it stays as it is. */
 const REPACK_FACTOR = 2;
 
-export function freshBytes(plain: readonly PackOnDisk[]): number {
-  return plain.reduce((sum, { fresh, bytes }) => sum + (fresh ? bytes : 0), 0);
-}
-
 /**
- * Choose packs for Git to look for deltas in: every fresh one, and of the others those that are not larger than twice what
- * goes with them, so that each object is repacked a few times in its life and never more.
+ * Choose packs for Git to look for deltas in: the fresh ones but the smallest, and of the others those that are not larger
+ * than twice what goes with them, so that each object is repacked a few times in its life and never more. A repack may
+ * take many minutes, and what it reads can't be put together meanwhile; so the small ones, which are many, are put together first.
  */
 export function chooseToRepack(plain: readonly PackOnDisk[]): PackOnDisk[] {
-  let bytes = freshBytes(plain);
+  const chosen = plain.filter((pack) => pack.fresh && levelOf(pack) > 0);
+  let bytes = chosen.reduce((sum, pack) => sum + pack.bytes, 0);
   if (bytes < WORTH_BYTES) return [];
-  const chosen = plain.filter(({ fresh }) => fresh);
   for (const pack of plain) {
     if (pack.fresh) continue;
     if (pack.bytes > REPACK_FACTOR * bytes) break;

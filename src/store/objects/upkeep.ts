@@ -23,7 +23,7 @@ const FULL = 400;
 const AGAIN_AFTER = 50;
 /** Packs that may be written meanwhile before a writer waits. */
 const WAIT_AFTER = 150;
-const QUIET_MS = 5_000;
+const QUIET_MS = 2_000;
 /** Between two looks whether Git may repack, and how many publications in it still are calm. */
 const CALM_MS = 15_000;
 const CALM_WRITES = 15;
@@ -130,6 +130,8 @@ export function openUpkeep(parts: UpkeepParts): Upkeep {
     const work = () => {
       cancelQuiet = null;
       if (clock.now() - lastMs < QUIET_MS) whenQuiet();
+      // One for writers is under way and leaves more than quiet does.
+      else if (merging !== null) void merging.then(whenQuiet);
       else void merge("quiet");
     };
     // The next commit begins it again.
@@ -141,13 +143,13 @@ export function openUpkeep(parts: UpkeepParts): Upkeep {
     const before = publications;
     const work = () => {
       cancelCalm = null;
-      const chosen = chooseToRepack(listPacks(gitdir).plain.filter(({ name }) => !damaged.has(name)));
+      const chosen = toRepack();
       if (chosen.length === 0) return;
       foreign.look();
       const busy = publications - before > CALM_WRITES;
       const tooFresh = chosen.reduce((sum, { bytes }) => sum + bytes, 0) > TOO_FRESH_BYTES;
       if ((busy && !tooFresh) || merging !== null || foreign.isActive() || isGcRunning(gitdir)) whenCalm();
-      else void repack(chosen.map(({ name }) => name));
+      else void repack();
     };
     cancelCalm = after(pauseMs, work, () => {
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -155,9 +157,16 @@ export function openUpkeep(parts: UpkeepParts): Upkeep {
     });
   }
 
-  async function repack(names: readonly string[]): Promise<void> {
-    repacking = names;
+  const toRepack = () => chooseToRepack(listPacks(gitdir).plain.filter(({ name }) => !damaged.has(name)));
+
+  async function repack(): Promise<void> {
+    repacking = [];
     try {
+      // First, for what Git reads stands as it is until Git is done.
+      await merge("quiet");
+      const names = toRepack().map(({ name }) => name);
+      if (names.length === 0 || stopped) return;
+      repacking = names;
       const made = await git.run(gitdir, names);
       if (made.kind === "unable") gitAble = false;
       pauseMs = made.kind === "failed" ? Math.min(pauseMs * 2, LONGEST_PAUSE_MS) : CALM_MS;

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -63,6 +64,34 @@ test("while writes go on without a pause there are never many", async () => {
   // Packs are replaced until then, also while each of them is looked at.
   await on.store.close();
   expectSound(on.repo);
+});
+
+/** A pack of one blob of so many bytes that nothing compresses. */
+function writeOnePack(gitdir: string, size: number): void {
+  const bytes = randomBytes(size);
+  const builder = packBuilder();
+  builder.add("blob", hashObject("blob", bytes), bytes);
+  const { name, pack, idx } = builder.finish();
+  for (const [ending, content] of Object.entries({ pack, idx }))
+    writeFileSync(packFile(gitdir, name, ending), content);
+}
+
+test("when writing ends in the middle of a merge, what that leaves is put together after it", async () => {
+  const repo = gitRepo();
+  mkdirSync(join(repo.gitdir, "notesd"), { recursive: true });
+  // More than quiet leaves of that size, and fewer than writers wait for.
+  for (let n = 0; n < 5; n++) writeOnePack(repo.gitdir, 600 << 10);
+  for (let n = 0; n < 2; n++) writeOnePack(repo.gitdir, 1 << 10);
+  const clock = fakeClock();
+  const upkeep = openUpkeep({ ...quietParts(repo.gitdir), clock });
+  for (let n = 0; n < 300; n++) upkeep.wrote();
+  clock.advance(10_000);
+  await until("the small ones to be merged", () => packFiles(repo, ".pack").length <= 6);
+  await until("all to be merged", () => {
+    clock.advance(1);
+    return packFiles(repo, ".pack").length <= 2;
+  });
+  await upkeep.stop();
 });
 
 test("a repository with thousands of packs is put in order by the next start", async () => {
