@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { NotesError } from "../../domain/errors.ts";
+import { gitObjects } from "../objects/objects.ts";
 import { asStorageError } from "../storage-error.ts";
 import { packEvents } from "./event-batch.ts";
 import type { HistoryAnswer, HistoryTask } from "./history-thread.ts";
@@ -15,7 +16,9 @@ const AHEAD = 8;
 async function tell(post: (answer: HistoryAnswer) => void, room: () => Promise<void>): Promise<void> {
   // Given by `history-thread.ts` alone.
   const task = workerData as HistoryTask;
-  const { log, objects } = openRepositoryLog(task);
+  // All of it is looked up, some objects of each commit, and the thread ends when it is read.
+  const whole = gitObjects(task.gitdir, { idxHeldBytes: Number.POSITIVE_INFINITY });
+  const { log, objects } = openRepositoryLog(task, whole);
   for await (const text of packEvents(log.history(null, task.to))) {
     await room();
     post({ kind: "batch", text });

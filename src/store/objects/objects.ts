@@ -35,6 +35,8 @@ export interface GitObjects {
 interface ObjectCacheSettings {
   readonly writtenBytes?: number;
   readonly basesBytes?: number;
+  /** An idx up to this size is held; default 1 MiB. */
+  readonly idxHeldBytes?: number;
 }
 
 const HEX40 = /^[0-9a-f]{40}$/;
@@ -67,9 +69,9 @@ function unopened(path: string, error: unknown): PackReader {
   };
 }
 
-function openOr(path: string, bases: ReturnType<typeof deltaBases>, broken: Set<PackReader>): PackReader {
+function openOr(open: (path: string) => PackReader, path: string, broken: Set<PackReader>): PackReader {
   try {
-    return openPack(path, bases);
+    return open(path);
   } catch (error) {
     if (errnoOf(error) === "ENOENT") throw error;
     const pack = unopened(path, error);
@@ -82,6 +84,7 @@ function openOr(path: string, bases: ReturnType<typeof deltaBases>, broken: Set<
 export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): GitObjects {
   const written = byteCache<ObjectId, RawObject>(settings.writtenBytes ?? 32 << 20);
   const bases = deltaBases(settings.basesBytes);
+  const open = (path: string) => openPack(path, bases, settings.idxHeldBytes);
   const folder = join(gitdir, "objects", "pack");
   /** Most recently useful first. */
   let packs: PackReader[] = [];
@@ -89,7 +92,7 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
 
   const renew = () => {
     // One that could not be opened is tried again.
-    const open = new Map(packs.filter((pack) => !broken.has(pack)).map((pack) => [pack.path, pack]));
+    const before = new Map(packs.filter((pack) => !broken.has(pack)).map((pack) => [pack.path, pack]));
     broken.clear();
     const names = new Set(orAbsent(() => readdirSync(folder)) ?? []);
     const next: PackReader[] = [];
@@ -98,13 +101,13 @@ export function gitObjects(gitdir: string, settings: ObjectCacheSettings = {}): 
       if (!name.startsWith("pack-") || !name.endsWith(".idx") || !names.has(name.replace(/idx$/, "pack")))
         continue;
       const path = join(folder, name.slice(0, -4));
-      const known = open.get(path);
-      open.delete(path);
+      const known = before.get(path);
+      before.delete(path);
       // Between the listing and now a repack may have removed it.
-      const pack = known ?? orAbsent(() => openOr(path, bases, broken));
+      const pack = known ?? orAbsent(() => openOr(open, path, broken));
       if (pack !== null) next.push(pack);
     }
-    for (const gone of open.values()) gone.close();
+    for (const gone of before.values()) gone.close();
     packs = next;
   };
 

@@ -4,11 +4,11 @@
  * where nothing may be awaited. Checking the id against the bytes is `objects.ts`.
  * @see gitformat-pack(5)
  */
-import { readFileSync } from "node:fs";
 import { inflateSync } from "node:zlib";
 import { type GenerationCache, generationCache } from "../../lib/generation-cache.ts";
 import { applyDelta } from "./apply-delta.ts";
 import { fileRanges } from "./file-ranges.ts";
+import { openIdx } from "./find-in-idx.ts";
 import type { ObjectId } from "./object-id.ts";
 import { OFS_DELTA } from "./pack-bytes.ts";
 import { inflateSmall } from "./small-inflate.ts";
@@ -61,75 +61,15 @@ const PIECE_BYTES = 256 << 10;
 let piece = Buffer.alloc(0);
 let pieceUsed = 0;
 
-interface Idx {
-  readonly count: number;
-  /** Position of an id among the sorted ids, or -1. */
-  find(id: Buffer): number;
-  id(index: number): ObjectId;
-  offset(index: number): number;
-  /** First position whose id's first four bytes, as a number, are not below this. */
-  lowerBound(head: number): number;
-}
+/** That of a pack of some 24 MiB: there are few larger ones, however long the history. */
+const IDX_HELD_BYTES = 1 << 20;
 
-function openIdx(file: string): Idx {
-  const idx = readFileSync(file);
-  if (idx.length < 1072 || idx.readUInt32BE(0) !== 0xff744f63 || idx.readUInt32BE(4) !== 2)
-    throw new Error(`${file} is not a version 2 pack index; run git repack -ad with pack.indexVersion unset`);
-  const count = idx.readUInt32BE(8 + 255 * 4);
-  const offsets = 1032 + count * 24;
-  if (idx.length < offsets + count * 4 + 40) throw new Error(`${file} is cut short`);
-  const fanOut = Uint32Array.from({ length: 257 }, (_, byte) =>
-    byte === 0 ? 0 : idx.readUInt32BE(8 + (byte - 1) * 4),
-  );
-  const numberAt = (index: number) => idx.readUInt32BE(1032 + index * 20);
-  /**
-   * First position whose first four bytes are not below these. Ids are spread evenly, so the search begins near
-   * where they should lie.
-   */
-  const lowerBound = (head: number) => {
-    const first = head >>> 24;
-    let low = fanOut[first] ?? 0;
-    let high = fanOut[first + 1] ?? 0;
-    let guess = low + Math.floor(((head & 0xffffff) / 0x1000000) * (high - low));
-    for (let step = 8; guess < high; guess += step, step *= 2) {
-      if (numberAt(guess) < head) low = guess + 1;
-      else high = guess;
-    }
-    guess = high - 8;
-    for (let step = 8; guess >= low; guess -= step, step *= 2) {
-      if (numberAt(guess) < head) low = guess + 1;
-      else high = guess;
-    }
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (numberAt(middle) < head) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
-  return {
-    count,
-    lowerBound,
-    find(id) {
-      const head = id.readUInt32BE(0);
-      for (let index = lowerBound(head); index < count && numberAt(index) === head; index++) {
-        const at = 1032 + index * 20;
-        if (idx.compare(id, 0, 20, at, at + 20) === 0) return index;
-      }
-      return -1;
-    },
-    id: (index) => idx.toString("hex", 1032 + index * 20, 1052 + index * 20),
-    offset(index) {
-      const small = idx.readUInt32BE(offsets + index * 4);
-      if (small < 0x80000000) return small;
-      return Number(idx.readBigUInt64BE(offsets + count * 4 + (small - 0x80000000) * 8));
-    },
-  };
-}
-
-/** @param path without ending; both files must exist */
-export function openPack(path: string, bases: DeltaBases): PackReader {
-  const idx = openIdx(`${path}.idx`);
+/**
+ * @param path without ending; both files must exist
+ * @param idxHeldBytes a larger idx is not held but read where a search goes; for who reads all of a history it is better held
+ */
+export function openPack(path: string, bases: DeltaBases, idxHeldBytes = IDX_HELD_BYTES): PackReader {
+  const idx = openIdx(`${path}.idx`, idxHeldBytes);
   const file = fileRanges(`${path}.pack`);
 
   const firstKey = packsOpened++ * PACK_SPAN;
@@ -212,7 +152,10 @@ export function openPack(path: string, bases: DeltaBases): PackReader {
       }
       return found;
     },
-    close: file.close,
+    close() {
+      idx.close();
+      file.close();
+    },
   };
 }
 
