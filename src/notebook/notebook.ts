@@ -3,6 +3,7 @@
  * `open.ts` makes one from a store and an index.
  */
 import type { WriteRequest } from "../domain/change.ts";
+import type { Author } from "../domain/event.ts";
 import type { NoteFilter } from "../domain/filters.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
 import type { Caller } from "../domain/principal.ts";
@@ -120,6 +121,17 @@ export interface VerifyProblem {
   readonly detail: string;
 }
 
+/** What became of a commit that was to be joined into the branch. */
+export interface Joined {
+  readonly kind: "up_to_date" | "fast_forward" | "merged";
+  /** The branch's tip afterwards. */
+  readonly tip: CommitId;
+  /** The merge commit; else the commit that was given, or its descendant that the branch had. */
+  readonly commit: CommitId;
+  /** What the merge could not merge: ours stands, theirs is kept. */
+  readonly conflicts: readonly KeptConflict[];
+}
+
 /** What of the notebook's own state daemon.status shows. */
 interface NotebookStatus {
   readonly branch: string;
@@ -145,6 +157,24 @@ export interface Notebook {
    * @returns when the commit is durable and the index knows it
    */
   write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
+
+  /**
+   * Bring the branch and another commit of the repository together, note-shaped: a fast-forward, or one merge commit.
+   * A person's edits in the way are committed first. Subscribers get it with this `via`.
+   * @param how `from` names what comes in, for the commit's subject: `from origin`
+   * @returns when the branch has it, durably, and the index knows
+   * @throws NotesError CONFLICT `data.reason`: unrelated, held_edit, dirty_edit, dirty_files, path_taken; nothing moved
+   * @throws NotesError REPO_BUSY, STORAGE, UNKNOWN_COMMIT
+   */
+  join(
+    theirs: CommitId,
+    how: {
+      readonly author: Author;
+      readonly via: "sync" | "push";
+      readonly reason: string | null;
+      readonly from?: string;
+    },
+  ): Promise<Joined>;
 
   /** What the index knows of a note, expired ones too; null for an unknown id. @cost a look-up */
   metadata(id: string): NoteMetadata | null;

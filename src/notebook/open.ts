@@ -2,21 +2,20 @@
  * Opening a notebook: one store, one index, one writer, one reconciler, one feed, wired to each other. After this
  * nothing reaches around the notebook. Who chooses the options is main's business.
  */
-import { join } from "node:path";
+import { join as joinPath } from "node:path";
 import { NotesError } from "../domain/errors.ts";
 import { blobIdOf, parseAgentRef } from "../domain/identity.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import { isNotePath, parseRepoPath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
-import { notesIndexJson } from "../index/notes-index-json.ts";
 import type { Warn } from "../lib/bus.ts";
-import { writeDurably } from "../lib/durable-file.ts";
-import { createCheckpointFile } from "./checkpoint-file.ts";
+import { derivedFiles } from "./derived-files.ts";
 import { Feed } from "./feed/feed.ts";
 import { Heads } from "./feed/heads.ts";
 import { cursorSince } from "./feed/since.ts";
 import { readHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
+import { type JoinDeps, join } from "./joining/join.ts";
 import { resolveMoment } from "./moments.ts";
 import { createNotesThen } from "./note-then.ts";
 import type { Notebook, WriteOutcome } from "./notebook.ts";
@@ -66,7 +65,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     .words()
     .catch((error) => warn("words could not be indexed", failureOf(error, "a search tries again")));
 
-  const heads = await Heads.open({ file: join(stateDir, "heads"), clock, warn });
+  const heads = await Heads.open({ file: joinPath(stateDir, "heads"), clock, warn });
   const feed = await Feed.open({ store, index, heads, warn });
   const housekeeping = createHousekeeping(derivedFiles(options), clock, warn);
   // What a start had to rebuild or catch up with is kept, also when nothing is written after it.
@@ -78,7 +77,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
     takenBack: (lost) => rescue.takenBack(lost),
   });
-  const seen = openSeen({ file: join(stateDir, "seen.json"), clock, warn });
+  const seen = openSeen({ file: joinPath(stateDir, "seen.json"), clock, warn });
   const moment: Notebook["moment"] = (text, caller, parameter) =>
     resolveMoment({ store, seen, clock }, text, caller, parameter);
   const stateWatch = await watchState({ store, clock, warn });
@@ -132,12 +131,17 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     firstLook,
     nowMs,
   });
-  const rescue = createRescue({
+  const joining: JoinDeps = {
     store,
     index,
+    words: noteWords(types),
+    isNote: (path) => isNotePath(path, options.roots),
+    follower,
     clock,
     alone: writer.alone,
-    commitDrafts: writer.commitDrafts,
+  };
+  const rescue = createRescue({
+    joining,
     async settle(paths) {
       await reconciler.scanAll("asked");
       await settleBefore(reconciler, paths);
@@ -174,6 +178,14 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       if ((resolves || change.kind === "update") && !outcome.replayed) await dropResolved(outcome, resolves);
       seen.note(caller, index.head);
       return outcome;
+    },
+    async join(theirs, { author, via, reason, from = "that came in" }) {
+      await firstLook.wait();
+      const source = via === "push" ? "push" : "api";
+      const settle = (paths: readonly RepoPath[]) => settleBefore(reconciler, paths);
+      const joined = await join(joining, theirs, { author, via, reason, title: from, source, settle });
+      void reconciler.onHeadMoved(true);
+      return joined;
     },
     metadata: (id) => index.get(id),
     list: (query) => index.list({ ...query, nowMs: nowMs() }),
@@ -254,22 +266,6 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
 }
 
 const STARTING = "starting: reads are served, writes wait until every file was looked at";
-
-const NOTES_INDEX_MAX_NOTES = 10_000;
-
-function derivedFiles({ index, stateDir, notesIndexFile, clock }: NotebookOptions) {
-  const path = join(stateDir, "checkpoint");
-  const checkpoint = { path, write: createCheckpointFile(path, index) };
-  if (notesIndexFile === null) return [checkpoint];
-  // A file that other tools read whole is no use to them at this size, and costs the loop more than it gives.
-  const write = async () => {
-    if (index.size() > NOTES_INDEX_MAX_NOTES) return;
-    const text = await notesIndexJson(index, clock.now());
-    // Where the index moved on meanwhile, the file is written after that change.
-    if (text !== null) await writeDurably(notesIndexFile, text);
-  };
-  return [checkpoint, { path: notesIndexFile, write }];
-}
 
 /** @throws NotesError INVALID_PARAMS a path that no note can have: only notes are ever committed here */
 function noteFile(text: string, roots: readonly string[]): RepoPath {

@@ -5,15 +5,19 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { parseOwnCommit } from "../domain/commit-proof.ts";
-import type { CommitEvents } from "../domain/event.ts";
-import type { RepoPath } from "../domain/note.ts";
 import type { Warn } from "../lib/bus.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { readGitConfig } from "../lib/git-config.ts";
-import type { BuiltCommit } from "./commit/build-chain.ts";
+import type { Advance, AdvanceOutcome } from "./advance.ts";
+import { answerOf, followFiles, tellTrouble } from "./commit/answer.ts";
+import { type AdvanceRefusal, buildAdvance, emptyChain } from "./commit/build-advance.ts";
 import { checkDrafts } from "./commit/commit-build.ts";
-import { type CommittedGroup, commitGroup, type PublishedGroup } from "./commit/commit-group.ts";
+import {
+  type CommittedGroup,
+  commitGroup,
+  type PublishedGroup,
+  publishBuilt,
+} from "./commit/commit-group.ts";
 import { openIntents } from "./commit/intents.ts";
 import type { Step } from "./commit/publication.ts";
 import { openSettling } from "./commit/settle.ts";
@@ -24,10 +28,9 @@ import { openWorkTree } from "./files/work-tree.ts";
 import { openIndexCache } from "./git-index/index-cache.ts";
 import { openIndexLag } from "./git-index/index-lag.ts";
 import { openStaged } from "./git-index/staged.ts";
-import { toEvents } from "./history/git-log.ts";
 import { wholeHistory } from "./history/history-thread.ts";
 import { openRepositoryLog } from "./history/repository-log.ts";
-import type { Draft, DraftOutcome, NoteStore, Publication } from "./note-store.ts";
+import type { Draft, NoteStore, Publication } from "./note-store.ts";
 import { gitObjects } from "./objects/objects.ts";
 import { resolveCommit } from "./objects/resolve-commit.ts";
 import { openUpkeep } from "./objects/upkeep.ts";
@@ -42,6 +45,7 @@ import { repoState, toldState } from "./refs/repo-state.ts";
 import { takenBack } from "./refs/taken-back.ts";
 import { withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
+import { diffEntries, entryInTree } from "./trees/entry-diff.ts";
 import { noteFilter } from "./trees/note-filter.ts";
 import { treeChain } from "./trees/trees.ts";
 
@@ -104,6 +108,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   const staged = openStaged(parts);
   const indexLag = openIndexLag(parts);
   const { roots, proofKey } = options;
+  const readTree = (id: string) => objects.read("tree", id);
   const whole = wholeHistory(log, { gitdir, roots, proofKey });
 
   /** Beside a person's Git at most one publication in a while; whatever else the store does goes on meanwhile. */
@@ -129,23 +134,51 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     tellTrouble(parts, published);
   }
 
-  async function commit(drafts: readonly Draft[]): Promise<Publication> {
-    checkDrafts(drafts);
+  /** One publication: what there is room for, what it makes, and what follows. */
+  async function publishing<T>(
+    make: () => Promise<CommittedGroup>,
+    answer: (group: CommittedGroup) => Promise<T>,
+  ): Promise<T> {
     await withStorageErrors("looking at the repository", giveGitTime);
     return alone(async () => {
       await upkeep.room();
       await settling.repair();
-      const group = await commitGroup(parts, drafts);
+      const group = await make();
       // The commit stands from here on: whatever fails, its intent is looked after.
       try {
         if (group.published !== null) follow(group.chain, group.published);
-        const answer = await answerOf(parts, group);
+        const answered = await answer(group);
         parts.onStep("answered");
-        return answer;
+        return answered;
       } finally {
         if (group.published !== null) settling.add(group.published);
       }
     });
+  }
+
+  async function commit(drafts: readonly Draft[]): Promise<Publication> {
+    checkDrafts(drafts);
+    return publishing(
+      () => commitGroup(parts, drafts),
+      (group) => answerOf(parts, group),
+    );
+  }
+
+  async function advance(wish: Advance): Promise<AdvanceOutcome> {
+    let refused: AdvanceRefusal | null = null;
+    return publishing(
+      () =>
+        publishBuilt(parts, async (ground) => {
+          const built = await buildAdvance(parts, wish, ground);
+          refused = "kind" in built ? built : null;
+          return "kind" in built ? emptyChain(ground.base) : built;
+        }),
+      async ({ chain: { tip }, published }) =>
+        refused ??
+        (tip === null || published === null
+          ? { kind: "lost", tip }
+          : { kind: "moved", tip, pending: published.pending }),
+    );
   }
 
   return {
@@ -155,10 +188,18 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     tip: async () => parts.branch.now(),
     state: () => withStorageErrors("looking at the repository", () => toldState(gitdir, ref, Date.now())),
     commit,
+    advance,
     readBlob: async (id) => objects.read("blob", id),
     blobAt: log.blobAt,
     list: log.list,
     diff: log.diff,
+    entries: async (from, to) =>
+      diffEntries(
+        readTree,
+        from === null ? null : (await log.header(from)).tree,
+        (await log.header(to)).tree,
+      ),
+    entryAt: async (at, path) => entryInTree(readTree, (await log.header(at)).tree, path),
     history: (after, to) => (after === null ? whole(to) : log.history(after, to)),
     commitInfo: log.info,
     resolveCommit: async (text) => resolveCommit(objects, text),
@@ -247,49 +288,4 @@ function openParts(
       options.warn?.(what, { why: error instanceof Error ? error.message : String(error), outcome }),
   };
   return parts;
-}
-
-/** Base follows every file that now holds the new tip's bytes; the others stay a person's edits on the old. */
-function followFiles(parts: StoreParts, { files, pending, theirs, intent }: PublishedGroup): void {
-  if (intent === null) return;
-  const behind = new Set<RepoPath>([...pending, ...theirs]);
-  for (const { intent: file } of files) {
-    if (!behind.has(file.path) && parts.notes.file(file.path)) parts.workTree.holds(file.path, file.after);
-  }
-  try {
-    parts.table.write();
-  } catch (error) {
-    // The intent, which is kept until the journal is synced, says what was placed.
-    parts.troubled("the table of working files could not be written", error, "written with the next change");
-  }
-}
-
-function tellTrouble({ troubled }: StoreParts, { trouble }: PublishedGroup): void {
-  if (trouble !== null)
-    troubled("a commit stands, but not all of it is in place", trouble, "done in the background");
-}
-
-async function answerOf(parts: StoreParts, { chain, published }: CommittedGroup): Promise<Publication> {
-  const pending = new Set(published?.pending);
-  const outcomes: DraftOutcome[] = [];
-  for (const result of chain.results) {
-    if (result.kind !== "built") {
-      outcomes.push(result);
-      continue;
-    }
-    const own = result.draft.files.map((f) => f.path).filter((path) => pending.has(path));
-    outcomes.push({ kind: "committed", events: await eventsOf(parts, result), pending: own });
-  }
-  return { base: chain.base, tip: chain.tip, outcomes };
-}
-
-async function eventsOf(
-  parts: StoreParts,
-  { id, raw, parents, changes }: BuiltCommit,
-): Promise<CommitEvents> {
-  // A merge may have taken paths as they stood on another parent: that is a walk.
-  if (parents.length > 1) return parts.log.eventsOf(id);
-  const commit = parseOwnCommit(id, raw);
-  const told = changes.filter(({ path }) => parts.notes.file(path));
-  return { commit, events: toEvents(commit, told, new Map()) };
 }

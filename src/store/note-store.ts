@@ -6,6 +6,7 @@
 import type { CommitMessage } from "../domain/commit-message.ts";
 import type { Author, CommitEvents, CommitInfo } from "../domain/event.ts";
 import type { BlobId, CommitId, RepoPath } from "../domain/note.ts";
+import type { Advance, AdvanceOutcome, Entry, EntryChange } from "./advance.ts";
 
 export interface FileWish {
   readonly path: RepoPath;
@@ -117,6 +118,15 @@ export interface NoteStore {
    * @see spec: storage, section 3
    */
   commit(drafts: readonly Draft[]): Promise<Publication>;
+  /**
+   * Move the branch to a descendant of its tip; files of every kind and the Git index follow as with a commit.
+   * Objects of a commit that stands already must be durable.
+   *
+   * @returns when the move is durable and the Git index is level with the ref, or why nothing moved
+   * @throws NotesError REPO_BUSY, STORAGE as `commit`; nothing moved
+   * @cost what `entries(from, to)` costs, and a file written for each that differs
+   */
+  advance(wish: Advance): Promise<AdvanceOutcome>;
 
   /** @throws NotesError UNKNOWN_COMMIT no such object */
   readBlob(id: BlobId): Promise<Uint8Array>;
@@ -126,6 +136,10 @@ export interface NoteStore {
   list(commit: CommitId): Promise<TreeFile[]>;
   /** Note files that differ from `from` to `to`, by path bytes. `from` null: everything is new. */
   diff(from: CommitId | null, to: CommitId): Promise<TreeChange[]>;
+  /** Everything that differs, notes or not, by path bytes. @cost as `diff` @throws NotesError INVALID_PARAMS a name that is no UTF-8 */
+  entries(from: CommitId | null, to: CommitId): Promise<EntryChange[]>;
+  /** What stands at a path of a commit; null: nothing, or a folder. */
+  entryAt(commit: CommitId, path: RepoPath): Promise<Entry | null>;
   /**
    * Commits reachable from `to` and not from `after`, parents before children (ties by author date,
    * then id), each with its events against its first parent.

@@ -1,11 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { noteStoreContract } from "../contracts/note-store.ts";
+import { advanceContract } from "../contracts/advance.ts";
+import { noteStoreContract, type StoreUnderTest } from "../contracts/note-store.ts";
 import { plumbCommit, storeOnGit } from "../support/store-on-git.ts";
 
 let clockS = 1_796_100_000;
 
-noteStoreContract("the store on Git", async () => {
+async function open(): Promise<StoreUnderTest> {
   const { repo, store, save, text } = await storeOnGit();
   const mergeHead = join(repo.gitdir, "MERGE_HEAD");
   return {
@@ -22,4 +23,7 @@ noteStoreContract("the store on Git", async () => {
     setMerging: (on) => (on ? writeFileSync(mergeHead, "12".repeat(20)) : rmSync(mergeHead)),
     close: () => store.close(),
   };
-});
+}
+
+noteStoreContract("the store on Git", open);
+advanceContract("the store on Git", open);

@@ -6,9 +6,16 @@ import { createHash } from "node:crypto";
 import type { WriteRequest } from "../../src/domain/change.ts";
 import { NotesError } from "../../src/domain/errors.ts";
 import { matches, type NoteFilter } from "../../src/domain/filters.ts";
-import { NOTE_TYPES, type NoteMetadata } from "../../src/domain/note.ts";
+import { type CommitId, NOTE_TYPES, type NoteMetadata } from "../../src/domain/note.ts";
 import type { Caller } from "../../src/domain/principal.ts";
-import type { Changed, Listener, Notebook, Subscription, WriteOutcome } from "../../src/notebook/notebook.ts";
+import type {
+  Changed,
+  Joined,
+  Listener,
+  Notebook,
+  Subscription,
+  WriteOutcome,
+} from "../../src/notebook/notebook.ts";
 
 interface Held {
   metadata: NoteMetadata;
@@ -33,6 +40,10 @@ export class FakeNotebook implements Notebook {
   #remembered = new Map<string, { hash: string; outcome: WriteOutcome }>();
   #deleted = new Map<string, string>();
   #subscribers = new Set<FakeSubscription>();
+
+  async join(theirs: CommitId): Promise<Joined> {
+    return { kind: "up_to_date", tip: theirs, commit: theirs, conflicts: [] };
+  }
 
   async write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome> {
     await this.beforeEntering(request);

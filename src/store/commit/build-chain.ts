@@ -6,6 +6,7 @@
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { byBytes } from "../../lib/byte-order.ts";
+import type { EntryChange } from "../advance.ts";
 import { diskBlob, isExecutable, type Look } from "../files/disk-look.ts";
 import type { MovedFolder, MovedFolders } from "../git-index/cache-tree.ts";
 import type { Draft, DraftOutcome, FileWish, TreeChange } from "../note-store.ts";
@@ -25,6 +26,12 @@ export interface ChangedPath {
   readonly held: boolean;
   /** The tip holds it as 100755. */
   readonly executable: boolean;
+  /** A link stands there yet: the file is placed after the locks, as one that could not be placed. */
+  readonly later?: boolean;
+  /** What the Git index holds there; absent: `before`. */
+  readonly indexed?: string | null;
+  /** The permission that the file must come to have; absent, null: as it is. */
+  readonly remode?: "executable" | "plain" | null;
 }
 
 export interface BuiltCommit {
@@ -58,10 +65,14 @@ export interface Chain {
   readonly looks: ReadonlyMap<RepoPath, Look>;
   readonly pack: PackBuilder;
   readonly objects: readonly BuiltObject[];
+  /** A move to one commit that no draft made, as the reflog tells it. */
+  readonly move?: { readonly atMs: number; readonly message: string };
+  /** Links and submodules that change along, and what the Git index holds there. */
+  readonly links?: readonly (EntryChange & { readonly indexed: string | null })[];
 }
 
 /** What a chain is built on. */
-interface Ground {
+export interface Ground {
   readonly base: CommitId | null;
   /** The tip's tree; null on an unborn branch. */
   readonly tree: ObjectId | null;

@@ -17,7 +17,7 @@ const MAX_DRAFTS = 256;
  * @throws NotesError INVALID_PARAMS the author's name or email would forge a header line, or the message a trailer
  */
 export function buildCommit(
-  draft: Draft,
+  draft: Pick<Draft, "author" | "atMs" | "message">,
   tree: string,
   parents: readonly CommitId[],
   proofKey: Uint8Array,

@@ -5,7 +5,7 @@
 import { NotesError } from "../../domain/errors.ts";
 import type { PlainFolders } from "../files/disk-look.ts";
 import { dropPrepared, type PreparedFile, prepareFiles } from "../files/prepare-files.ts";
-import { type GitIndex, indexMode, indexSignature } from "../git-index/git-index.ts";
+import { indexMode, indexSignature } from "../git-index/git-index.ts";
 import type { Draft } from "../note-store.ts";
 import { type WrittenPack, writePack } from "../objects/pack-writer.ts";
 import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
@@ -14,7 +14,8 @@ import { readRef } from "../refs/refs.ts";
 import { refuseBusy } from "../refs/refuse-busy.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
-import { buildChain, type Chain } from "./build-chain.ts";
+import { buildChain, type Chain, type Ground } from "./build-chain.ts";
+import { linksOf, type NextIndex, nextIndex } from "./next-index.ts";
 import { filesAsSeen, type Published, publish } from "./publication.ts";
 
 /** Lost races after which a group is built under the locks. */
@@ -42,10 +43,21 @@ export interface CommittedGroup {
  * @returns when the ref is durable and the Git index level with it
  * @throws NotesError REPO_BUSY, STORAGE, INVALID_PARAMS: nothing of the group was committed
  */
-export async function commitGroup(parts: StoreParts, drafts: readonly Draft[]): Promise<CommittedGroup> {
+export function commitGroup(parts: StoreParts, drafts: readonly Draft[]): Promise<CommittedGroup> {
+  return publishBuilt(parts, (ground) => buildChain(drafts, ground));
+}
+
+/** What shall be published on the branch as it is; asked again when somebody moved it meanwhile. */
+export type Build = (ground: Ground) => Chain | Promise<Chain>;
+
+/**
+ * Publish what is built, as `commitGroup`.
+ * @returns `published` is null where the chain moves nothing
+ */
+export async function publishBuilt(parts: StoreParts, build: Build): Promise<CommittedGroup> {
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const group = await withStorageErrors("committing", () =>
-      attempt > MAX_FREE_ATTEMPTS ? underLocks(parts, drafts) : once(parts, drafts, null),
+      attempt > MAX_FREE_ATTEMPTS ? underLocks(parts, build) : once(parts, build, null),
     );
     if (group !== null) return group;
   }
@@ -61,7 +73,7 @@ export async function commitGroup(parts: StoreParts, drafts: readonly Draft[]): 
 }
 
 /** Build with the locks held, so that no other Git can win again. */
-async function underLocks(parts: StoreParts, drafts: readonly Draft[]): Promise<CommittedGroup | null> {
+async function underLocks(parts: StoreParts, build: Build): Promise<CommittedGroup | null> {
   const { locks, ref } = parts;
   const names = ["index", "HEAD", ref];
   const held = await locks.acquire(
@@ -71,7 +83,7 @@ async function underLocks(parts: StoreParts, drafts: readonly Draft[]): Promise<
     ),
   );
   try {
-    return await once(parts, drafts, held);
+    return await once(parts, build, held);
   } finally {
     held.release();
   }
@@ -88,7 +100,7 @@ interface Written {
 /** One attempt; null: somebody moved the branch or a file meanwhile, and everything was taken back. */
 async function once(
   parts: StoreParts,
-  drafts: readonly Draft[],
+  build: Build,
   lockedBefore: HeldLocks | null,
 ): Promise<CommittedGroup | null> {
   const state = parts.state();
@@ -97,7 +109,7 @@ async function once(
   const base = parts.branch.toBuildOn();
   const tree = base === null ? null : (await parts.log.header(base)).tree;
   const plain: PlainFolders = new Set();
-  const chain = buildChain(drafts, {
+  const chain = await build({
     base,
     tree,
     elsewhere,
@@ -107,7 +119,7 @@ async function once(
     look: (path) => parts.workTree.look(path, plain),
     believed: parts.workTree.base,
   });
-  if (chain.commits.length === 0 || chain.tip === null) return { chain, published: null };
+  if (chain.tip === base || chain.tip === null) return { chain, published: null };
   parts.onStep("built");
   const written: Written = { pack: null, files: [], intent: null, prepared: [] };
   let published: UnderLocks | null = null;
@@ -132,13 +144,6 @@ async function once(
   return { chain, published: await makeDurable(parts, chain, written, published) };
 }
 
-interface NextIndex {
-  readonly index: GitIndex;
-  readonly bytes: Buffer;
-  /** Of the index that it was made from. */
-  readonly signature: string;
-}
-
 /**
  * Steps 3 and 4 and what the locks will carry: objects, working files beside them, Git index, intent. Their
  * syncs run side by side: all are durable when this returns, and a crash before that finds no commit point.
@@ -151,15 +156,16 @@ async function write(
   withLocks: boolean,
 ): Promise<NextIndex | null> {
   const { gitdir, ref, intents } = parts;
-  const packing = writePack(gitdir, chain.pack.finish()).then((pack) => {
-    written.pack = pack;
-  });
+  const packing = (async () => {
+    if (chain.objects.length > 0) written.pack = await writePack(gitdir, chain.pack.finish());
+  })();
   const rest = async (): Promise<NextIndex | null> => {
     if (!elsewhere) written.files = await prepareFiles(chain, intents);
     const index = nextIndex(parts, chain, written.files);
     const files = written.files.map((f) => f.intent);
     const { base: from, tip: to } = chain;
-    const opening = elsewhere || to === null ? null : intents.open({ format: 1, ref, from, to, files });
+    const opening =
+      elsewhere || to === null ? null : intents.open({ format: 1, ref, from, to, files, ...linksOf(chain) });
     const locking = withLocks && to !== null ? prepareLocks(parts, to, index, elsewhere) : null;
     const [intent, prepared] = await Promise.allSettled([opening, locking]);
     if (intent.status === "fulfilled") written.intent = intent.value;
@@ -174,18 +180,6 @@ async function write(
   parts.onStep("packed");
   parts.onStep("intent");
   return index.value;
-}
-
-function nextIndex(parts: StoreParts, chain: Chain, files: readonly PreparedFile[]): NextIndex | null {
-  if (files.length === 0) return null;
-  const { index: before, signature } = parts.index.read();
-  const edits = files.map(({ intent: { path, before: expected, after: blob }, stat }) => {
-    return { path, expected, blob, stat, executable: chain.changed.get(path)?.executable === true };
-  });
-  // Paths that were not looked at have no edit, and then the tip's folders are not the index's.
-  const moved = files.length === chain.changed.size ? chain.folders : undefined;
-  const { index, bytes } = before.edit(edits, moved);
-  return { index, bytes, signature };
 }
 
 /** Step 5, in the order in which Git takes them. */
@@ -223,7 +217,11 @@ function underTheLocks(
     if (next !== null) held.replace("index", next.bytes);
   }
   onStep("checked");
-  const publication = { root, gitdir, ref, chain, files, intents, elsewhere, index: next !== null, onStep };
+  const readBlob = (id: string) => parts.objects.read("blob", id);
+  const publication = {
+    ...{ root, gitdir, ref, chain, files, intents, elsewhere, index: next !== null, onStep },
+    readBlob,
+  };
   const published = publish(publication, held);
   try {
     const to = next !== null && published.indexed ? parts.index.wrote(next.index) : indexSignature(gitdir);

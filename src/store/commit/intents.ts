@@ -8,6 +8,7 @@ import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { bootOfMachine } from "../../lib/boot.ts";
 import { orAbsent, writeDurably } from "../../lib/durable-file.ts";
 import { jsonOrNull } from "../../lib/json-text.ts";
+import type { EntryChange } from "../advance.ts";
 import type { FileSignature } from "../files/file-signature.ts";
 
 export interface IntentFile {
@@ -29,6 +30,8 @@ export interface Intent {
   readonly to: CommitId;
   /** Empty while HEAD is elsewhere: the ref alone moves. */
   readonly files: readonly IntentFile[];
+  /** Links and submodules that change along, in a move to a commit that others made; then the modes of files do too. */
+  readonly links?: readonly EntryChange[];
   /** The run of the machine in which it was written; set by `open`. */
   readonly boot?: string | null;
 }

@@ -5,10 +5,12 @@
  * reported as not committed; the Git index never lags an unlocked ref.
  */
 
+import { join } from "node:path";
 import { COMMITTER } from "../../domain/commit-message.ts";
 import type { RepoPath } from "../../domain/note.ts";
 import type { PlainFolders } from "../files/disk-look.ts";
 import { isVacant, lstatNow, signatureOf, signatureText } from "../files/file-signature.ts";
+import { makeLink, removeFolder, removeLink } from "../files/links.ts";
 import { placeFile } from "../files/place.ts";
 import type { PreparedFile } from "../files/prepare-files.ts";
 import type { HeldLocks } from "../refs/git-lock.ts";
@@ -45,6 +47,8 @@ export interface Publication {
   /** The Git index changes; its lock carries the new one. */
   readonly index: boolean;
   readonly onStep: (step: Step) => void;
+  /** Where a link points. */
+  readonly readBlob: (id: string) => Uint8Array;
 }
 
 export interface Published {
@@ -60,7 +64,8 @@ export interface Published {
 
 /** Whether a working file is still what was seen when the chain was built. @cost one lstat a file */
 export function filesAsSeen(root: string, files: readonly PreparedFile[]): boolean {
-  return files.every(({ intent, look }) => {
+  return files.every(({ intent, look, later }) => {
+    if (later === true) return true;
     const now = lstatNow(`${root}/${intent.path}`);
     if (look.kind !== "file") return isVacant(now);
     return now !== null && signatureText(signatureOf(now)) === signatureText(signatureOf(look.stat));
@@ -90,7 +95,11 @@ export function publish(publication: Publication, held: HeldLocks): Published {
   let indexed = false;
   try {
     onStep("ref");
-    if (!elsewhere) placeAll(publication, pending, theirs, failed);
+    if (!elsewhere) {
+      eachLink(publication, removeLink, failed);
+      placeAll(publication, pending, theirs, failed);
+      eachLink(publication, makeLink, failed);
+    }
     onStep("files");
     if (publication.index) held.publish("index");
     indexed = true;
@@ -116,15 +125,19 @@ function movePoint({ gitdir, ref, chain }: Publication, held: HeldLocks): void {
 }
 
 function placeAll(
-  { root, files, intents, onStep }: Publication,
+  { root, chain, files, intents, onStep }: Publication,
   pending: RepoPath[],
   theirs: RepoPath[],
   failed: (error: unknown) => void,
 ): void {
   const plain: PlainFolders = new Set();
-  for (const { intent, place } of files) {
+  for (const { intent, place, later } of files) {
     if (!place) continue;
     const { path, replaced, prepared } = intent;
+    if (later === true) {
+      pending.push(path);
+      continue;
+    }
     onStep("file");
     try {
       const placement = {
@@ -133,6 +146,8 @@ function placeAll(
         prepared: prepared === null ? null : intents.prepared(prepared.name),
         aside: intents.aside(intent.aside),
       };
+      // A folder that the same move emptied: one at the top stays for its watcher's sake.
+      if (chain.move !== undefined && intent.before === null) removeFolder(join(root, path));
       const placed = placeFile(root, placement, plain);
       if (placed === "theirs") theirs.push(path);
       if (placed === "blocked") pending.push(path);
@@ -143,7 +158,24 @@ function placeAll(
   }
 }
 
+/** Links that the branch no longer has go, those it has come; what a person put in the way stays. */
+function eachLink(
+  { root, chain, readBlob }: Publication,
+  step: typeof removeLink,
+  failed: (error: unknown) => void,
+): void {
+  for (const change of chain.links ?? []) {
+    try {
+      step(root, change, readBlob);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
 function reflogOf(chain: Chain): string {
+  const { base, tip, move } = chain;
+  if (move !== undefined && tip !== null) return reflogLine({ from: base, to: tip, ...COMMITTER, ...move });
   let from = chain.base;
   const lines = chain.commits.map(({ id, draft, parents, raw }) => {
     const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString("utf8");

@@ -57,6 +57,8 @@ export interface LookRules {
   readonly isPrepared: (ino: string) => boolean;
   /** The file system's time. */
   readonly nowMs: () => number;
+  /** What is no UTF-8 text is a file too: for those that are compared and never adopted. */
+  readonly anyBytes?: boolean;
 }
 
 const ABSENT: Look = { kind: "absent" };
@@ -130,7 +132,7 @@ function readPlain(rules: LookRules, file: string): Look {
     const why = reasonAgainst(rules, stat);
     if (why !== null) return unfit(why);
     const bytes = readFileSync(fd);
-    if (!isUtf8(bytes)) return unfit("is not UTF-8 text");
+    if (rules.anyBytes !== true && !isUtf8(bytes)) return unfit("is not UTF-8 text");
     const after = fstatSync(fd, { bigint: true });
     // Written while it was read: the bytes may be a mixture, the next look reads them again.
     const stable = signatureText(signatureOf(after)) === signatureText(signatureOf(stat));

@@ -22,6 +22,8 @@ export interface PreparedFile {
   readonly place: boolean;
   /** Of the file that will stand there, for the Git index; null when it will be gone. */
   readonly stat: BigIntStats | null;
+  /** Placed after the locks: a link stands there yet. */
+  readonly later?: boolean;
 }
 
 /**
@@ -47,19 +49,23 @@ export async function prepareFiles(chain: Chain, intents: Intents): Promise<Prep
 }
 
 function prepareOne(path: RepoPath, change: ChangedPath, look: Look, intents: Intents): PreparedFile {
-  const { before, after, bytes } = change;
-  const place = diskBlob(look) !== after;
+  const { before, after, remode = null } = change;
+  const place = diskBlob(look) !== after || (remode !== null && look.kind === "file");
   const old = look.kind === "file" ? look.stat : null;
   const replaced = place && old !== null ? signatureOf(old) : null;
   const aside = intents.newName();
+  if (change.later === true) {
+    const intent = { path, before, after, replaced: null, prepared: null, aside };
+    return { intent, look, place, stat: null, later: true };
+  }
+  const bytes = place ? change.bytes : null;
   if (!place || bytes === null) {
     const intent = { path, before, after, replaced, prepared: null, aside };
     return { intent, look, place, stat: after === null ? null : old };
   }
   const name = intents.newName();
   const file = intents.prepared(name);
-  // The permissions that the person gave the old file, else Git's own for a new one.
-  const mode = old === null ? 0o666 : Number(old.mode & 0o777n);
+  const mode = permissionsOf(old, remode);
   try {
     writeFileSync(file, bytes, { mode, flag: "wx" });
   } catch (error) {
@@ -69,6 +75,13 @@ function prepareOne(path: RepoPath, change: ChangedPath, look: Look, intents: In
   const stat = lstatSync(file, { bigint: true });
   const prepared = { name, ino: String(stat.ino), mtimeNs: String(stat.mtimeNs) };
   return { intent: { path, before, after, replaced, prepared, aside }, look, place, stat };
+}
+
+/** The permissions that the person gave the old file, else Git's own for a new one. */
+function permissionsOf(old: BigIntStats | null, remode: ChangedPath["remode"]): number {
+  const mode = old === null ? 0o666 : Number(old.mode & 0o777n);
+  if (remode === "executable") return mode | ((mode & 0o444) >> 2);
+  return remode === "plain" ? mode & ~0o111 : mode;
 }
 
 /** Remove prepared files that will not be linked, or have been. */

@@ -29,6 +29,11 @@ export interface IndexEdit {
   readonly stat: BigIntStats | null;
   /** The branch holds it so. Of a new entry; another keeps its mode. Needed where the edits follow a chain. */
   readonly executable?: boolean;
+  /**
+   * The entry gets this mode whatever it had, and may be a link or a submodule (`blob` is then that entry's id).
+   * Absent: only a regular file's entry is edited.
+   */
+  readonly mode?: number;
 }
 
 const REGULAR = 0o100644;
@@ -75,7 +80,7 @@ function neighbours({ run, changes }: IndexImage, { key, at, over }: Change) {
 /** What an edit does here: a change, "same" when there is nothing to do, "left" when it isn't ours to change. */
 function plan(
   image: IndexImage,
-  { path, expected, blob, stat, executable = false }: IndexEdit,
+  { path, expected, blob, stat, executable = false, mode }: IndexEdit,
   removed: ReadonlySet<string>,
 ): { readonly was: number; readonly change: Change } | "same" | "left" {
   const here = standing(image, Buffer.from(path));
@@ -88,17 +93,19 @@ function plan(
   if (bytes === undefined || entry === null || (entry.intentToAdd && expected === null)) {
     if (blob === null) return "same";
     if (expected !== null || isBlocked(image, path, here, removed)) return "left";
-    return become(newEntry(here.key, blob, executable ? EXECUTABLE : REGULAR, stat));
+    return become(newEntry(here.key, blob, mode ?? (executable ? EXECUTABLE : REGULAR), stat));
   }
-  if (entry.stage > 0 || !isRegular(entry.mode) || entry.intentToAdd) return "left";
+  const isOfKind = isRegular(entry.mode) || mode !== undefined;
+  if (entry.stage > 0 || !isOfKind || entry.intentToAdd) return "left";
   if (entry.id !== expected && entry.id !== blob) return "left";
-  return blob === null ? become() : become(changedEntry(bytes, blob, stat));
+  if (blob === null) return become();
+  return become(mode === undefined ? changedEntry(bytes, blob, stat) : newEntry(here.key, blob, mode, stat));
 }
 
 /** The tip holds the same as the index will: what the proof of a folder's tree needs of each edit. */
-function isLevel({ blob, executable = false }: IndexEdit, { entries: [entry] }: Change): boolean {
+function isLevel({ blob, executable = false, mode }: IndexEdit, { entries: [entry] }: Change): boolean {
   if (entry === undefined || blob === null) return true;
-  return entryAt({ bytes: entry, start: 0 }).mode === (executable ? EXECUTABLE : REGULAR);
+  return entryAt({ bytes: entry, start: 0 }).mode === (mode ?? (executable ? EXECUTABLE : REGULAR));
 }
 
 /**

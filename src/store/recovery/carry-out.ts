@@ -3,15 +3,19 @@
  * Git's locks: after a crash, and after a publication that could not place everything.
  */
 
-import type { BlobId, RepoPath } from "../../domain/note.ts";
+import type { RepoPath } from "../../domain/note.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
+import type { Entry, EntryChange } from "../advance.ts";
 import type { IntentFile, OpenIntent } from "../commit/intents.ts";
 import { lstatNow } from "../files/file-signature.ts";
+import { isLinkLike, makeLink, removeLink } from "../files/links.ts";
 import type { IndexEdit } from "../git-index/git-index.ts";
+import { linkEdit } from "../git-index/link-edit.ts";
 import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
 import { readHead, readRef } from "../refs/refs.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
+import { sameEntry } from "../trees/entry-diff.ts";
 import { type RolledFile, rollFilesForward } from "./roll-forward.ts";
 
 /** Working files that the disk refused, and why; their intents stand on. */
@@ -50,9 +54,12 @@ function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: Hel
   const tip = readRef(gitdir, ref);
   trees.start(tip === null ? null : treeOf(parts, tip));
   const tipBlob = (path: RepoPath) => trees.blobAt(path);
-  const readBlob = (id: BlobId) => objects.read("blob", id);
+  const readBlob = (id: string) => objects.read("blob", id);
+  const links = linksOwed(parts, intents);
+  for (const link of links) removeLink(root, link, readBlob);
   const rolled = rollFilesForward({ root, intents: parts.intents, readBlob, tipBlob }, intents);
-  levelIndex(parts, intents, rolled, held);
+  for (const link of links) makeLink(root, link, readBlob);
+  levelIndex(parts, intents, rolled, held, links);
   const refused = new Map<RepoPath, unknown>();
   for (const file of rolled) {
     if (file.kind === "refused") refused.set(file.path, file.error);
@@ -61,6 +68,15 @@ function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: Hel
   table.write();
   return refused;
 }
+
+/** Links and submodules that the branch still has as the intents made them. */
+function linksOwed({ trees }: StoreParts, intents: readonly OpenIntent[]): EntryChange[] {
+  const all = intents.flatMap(({ intent, placed }) => (placed ? [] : (intent.links ?? [])));
+  return all.filter(({ path, after }) => sameEntry(trees.entryAt(path), after) || isFileInstead(after));
+}
+
+/** A link that gave way to a file: it has gone all the same. */
+const isFileInstead = (after: Entry | null) => after !== null && !isLinkLike(after);
 
 function treeOf({ objects }: StoreParts, commit: string): string {
   return objects.read("commit", commit).toString("latin1", 5, 45);
@@ -71,10 +87,13 @@ function levelIndex(
   intents: readonly OpenIntent[],
   rolled: readonly RolledFile[],
   held: HeldLocks,
+  links: readonly EntryChange[],
 ): void {
   const owed = new Map<RepoPath, IntentFile[]>();
+  const remoded = new Set<RepoPath>();
   for (const { intent, placed } of intents) {
     if (placed) continue;
+    if (intent.links !== undefined) for (const { path } of intent.files) remoded.add(path);
     for (const file of intent.files) owed.set(file.path, [...(owed.get(file.path) ?? []), file]);
   }
   const { index } = parts.index.read();
@@ -88,8 +107,13 @@ function levelIndex(
     if (behind === undefined) continue;
     const stands = rolled.some((file) => file.kind === "rolled" && file.path === path && file.base === after);
     const stat = stands && after !== null ? lstatNow(`${parts.root}/${path}`) : null;
-    const executable = parts.fileModes && stat !== null && (stat.mode & 0o100n) !== 0n;
-    edits.push({ path, expected: behind.before, blob: after, stat, executable });
+    const executable = parts.trees.isExecutable(path);
+    const mode = remoded.has(path) ? { mode: executable ? 0o100755 : 0o100644 } : {};
+    edits.push({ path, expected: behind.before, blob: after, stat, executable, ...mode });
+  }
+  for (const { path, before, after } of links) {
+    const entry = index.at(path).find((e) => e.stage === 0)?.id ?? null;
+    if (entry === (before?.id ?? null)) edits.push(linkEdit(path, before, after, entry));
   }
   if (edits.length === 0) return;
   const { index: next, bytes } = index.edit(edits);

@@ -6,8 +6,10 @@
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { folderOf, nameOf } from "../../lib/slash-path.ts";
+import type { Entry } from "../advance.ts";
 import { hashObject, type ObjectId } from "../objects/object-id.ts";
 import type { ObjectEdit } from "../objects/pack-bytes.ts";
+import { toEntry } from "./entry-diff.ts";
 import { isFolder, type TreeEntry, type TreeNode, treeNode } from "./tree-node.ts";
 
 export interface WrittenTree {
@@ -33,7 +35,11 @@ export interface TreeChain {
    * @throws NotesError CONFLICT a component is no folder, or the path is no regular file; nothing changed
    */
   set(path: RepoPath, blob: BlobId | null, executable?: boolean): void;
-  /** Undo every `set` since the last `write` or `start`. */
+  /** The entry of any kind but a folder, as patched so far; null: there is none. */
+  entryAt(path: RepoPath): Entry | null;
+  /** As `set`, with an entry of any kind in the place of what is no folder. */
+  put(path: RepoPath, entry: Entry | null): void;
+  /** Undo every `set` and `put` since the last `write` or `start`. */
   rollback(): void;
   /**
    * Give every tree that changed since the last `write`, each once, deepest first, and return the root's id.
@@ -238,6 +244,18 @@ export function treeChain(
         key,
         blob === null ? null : { mode: before?.mode ?? (executable ? "100755" : "100644"), id: blob },
       );
+      undo.push({ path: key, before });
+    },
+    entryAt(path) {
+      const entry = entryAt(raw(path));
+      return entry === null || isFolder(entry.mode) ? null : toEntry(path, entry);
+    },
+    put(path, entry) {
+      const key = raw(path);
+      const before = entryAt(key);
+      if (before !== null && isFolder(before.mode)) throw refuse(key, "a folder stands there");
+      if (entry === null && before === null) return;
+      apply(key, entry);
       undo.push({ path: key, before });
     },
     rollback() {

@@ -56,16 +56,22 @@ export class MemoryObjects {
     return entry.mode.startsWith("100") ? (entry.id as BlobId) : undefined;
   }
 
+  /** The tree with an entry of any kind put at a path, or with null, removed. */
+  replace(tree: string, path: string, entry: TreeEntry | null): string {
+    return this.#patch(tree, path.split("/"), entry) ?? this.emptyTree;
+  }
+
   /** The tree with one path set or, with `blob` null, removed; folders that become empty go too. */
   patch(tree: string, path: string, blob: BlobId | null): string {
     return this.#patch(tree, path.split("/"), blob) ?? this.emptyTree;
   }
 
-  #patch(tree: string, [name = "", ...rest]: string[], blob: BlobId | null): string | null {
+  #patch(tree: string, [name = "", ...rest]: string[], blob: string | TreeEntry | null): string | null {
     const entries = this.#entries(tree);
     const below = entries.get(name);
-    const id = rest.length > 0 ? this.#patch(below?.id ?? this.emptyTree, rest, blob) : blob;
-    const mode = rest.length > 0 ? "40000" : (below?.mode ?? "100644");
+    const leaf = typeof blob === "string" ? { mode: below?.mode ?? "100644", id: blob } : blob;
+    const id = rest.length > 0 ? this.#patch(below?.id ?? this.emptyTree, rest, blob) : (leaf?.id ?? null);
+    const mode = rest.length > 0 ? "40000" : (leaf?.mode ?? "");
     if (id === null) entries.delete(name);
     else entries.set(name, { mode, id });
     return entries.size === 0 ? null : this.#putTree(entries);

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { noteStoreContract } from "../../contracts/note-store.ts";
+import { advanceContract } from "../../contracts/advance.ts";
+import { noteStoreContract, type StoreUnderTest } from "../../contracts/note-store.ts";
 import { committed, draft } from "../drafts.ts";
 import { openMemoryStore } from "./memory-store.ts";
 
-noteStoreContract("the memory store", async () => {
+async function open(): Promise<StoreUnderTest> {
   const store = openMemoryStore();
   return {
     store,
@@ -13,7 +14,10 @@ noteStoreContract("the memory store", async () => {
     setMerging: (on) => store.person.setState(on ? { state: "merge", path: "MERGE_HEAD" } : null),
     close: () => store.close(),
   };
-});
+}
+
+noteStoreContract("the memory store", open);
+advanceContract("the memory store", open);
 
 describe("the memory store", () => {
   test("leaves the files alone while HEAD is elsewhere", async () => {

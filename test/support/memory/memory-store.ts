@@ -7,6 +7,8 @@ import { NotesError } from "../../../src/domain/errors.ts";
 import type { Author, CommitEvents } from "../../../src/domain/event.ts";
 import { blobIdOf } from "../../../src/domain/identity.ts";
 import type { BlobId, CommitId, RepoPath } from "../../../src/domain/note.ts";
+import { repoPath } from "../../../src/domain/note-path.ts";
+import type { Advance, AdvanceOutcome } from "../../../src/store/advance.ts";
 import { buildCommit, checkDrafts } from "../../../src/store/commit/commit-build.ts";
 import { createGitLog } from "../../../src/store/history/git-log.ts";
 import type {
@@ -17,6 +19,8 @@ import type {
   NoteStore,
   RepoState,
 } from "../../../src/store/note-store.ts";
+import { refuseBusy } from "../../../src/store/refs/refuse-busy.ts";
+import { diffEntries, entryInTree, sameEntry } from "../../../src/store/trees/entry-diff.ts";
 import { noteFilter } from "../../../src/store/trees/note-filter.ts";
 import { MemoryObjects } from "./memory-objects.ts";
 import { MemoryWorkTree } from "./memory-work-tree.ts";
@@ -79,6 +83,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   let tip: CommitId | null = null;
   let state: RepoState = { state: "ok" };
 
+  const readTree = (id: string) => objects.get("tree", id);
   const treeOf = async (commit: CommitId | null) =>
     commit === null ? objects.emptyTree : (await log.header(commit)).tree;
 
@@ -151,6 +156,43 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     return paths.length > 0 ? { kind: "dirty", paths: paths.map((f) => f.path) } : null;
   }
 
+  async function advance(wish: Advance): Promise<AdvanceOutcome> {
+    refuseBusy(state);
+    if (tip !== wish.from) return { kind: "lost", tip };
+    if (wish.kind === "forward" && tip !== null && !(await log.isAncestor(tip, wish.to)))
+      throw new NotesError("CONFLICT", `${wish.to} does not descend from ${tip}.`, { commit: wish.to });
+    let next = wish.kind === "forward" ? (await log.header(wish.to)).tree : await treeOf(tip);
+    const wishes = wish.kind === "merge" ? wish.files : [];
+    for (const { path, expected } of wishes)
+      if (!sameEntry(entryInTree(readTree, await treeOf(tip), path), expected)) return { kind: "lost", tip };
+    for (const { path, entry, bytes } of [...wishes].sort(
+      (a, b) => Number(a.entry !== null) - Number(b.entry !== null),
+    )) {
+      if (bytes !== undefined) objects.put("blob", bytes);
+      next = objects.replace(next, path, entry);
+    }
+    const changes = await diffEntries(readTree, await treeOf(tip), next);
+    const wrong = changes.find(({ path, after }) => after !== null && repoPath(path) === null);
+    if (wrong !== undefined) return { kind: "blocked", path: wrong.path, why: "may not be written" };
+    const dirty = changes.filter(({ path, before, after }) => {
+      const disk = workTree.blob(path);
+      const fits = [before?.id ?? null, after?.id ?? null, workTree.base(path)].includes(disk);
+      return state.state !== "elsewhere" && (staged.has(path) || !fits);
+    });
+    if (dirty.length > 0) return { kind: "dirty", paths: dirty.map(({ path }) => path) };
+    if (wish.kind === "forward") tip = wish.to;
+    else {
+      const raw = buildCommit(wish, next, [wish.from, wish.theirs], proofKey);
+      tip = objects.put("commit", raw) as CommitId;
+    }
+    if (state.state === "unborn") state = { state: "ok" };
+    for (const { path, after } of state.state === "elsewhere" ? [] : changes) {
+      workTree.put(path, after === null ? null : objects.get("blob", after.id));
+      if (notes.file(path)) workTree.accept(path, (after?.id ?? null) as BlobId | null);
+    }
+    return { kind: "moved", tip, pending: [] };
+  }
+
   async function resolveCommit(text: string): Promise<CommitId> {
     const found = /^[0-9a-f]{7,40}$/.test(text) ? objects.commitsLike(text) : [];
     const [only] = found;
@@ -197,6 +239,9 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     tip: async () => tip,
     state: async () => (state.state === "ok" && tip === null ? { state: "unborn" } : state),
     commit,
+    advance,
+    entries: async (from, to) => diffEntries(readTree, await treeOf(from), await treeOf(to)),
+    entryAt: async (at, path) => entryInTree(readTree, await treeOf(at), path),
     readBlob: async (id) => objects.get("blob", id),
     blobAt: log.blobAt,
     list: log.list,
