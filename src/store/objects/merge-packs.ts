@@ -7,7 +7,7 @@
  * Who may be merged is `choose-packs.ts`, what becomes of the old ones `replace-packs.ts`.
  * @see gitformat-pack(5)
  */
-import { readFileSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { DamagedPack, readingPack } from "./damaged-pack.ts";
 import type { ObjectType } from "./object-id.ts";
@@ -27,7 +27,7 @@ const MAX_DEPTH = 200;
  *
  * @param names 40 hex digits each; earlier ones are copied first
  * @throws DamagedPack one of them; Node errors, ENOENT when a pack was removed meanwhile. Nothing is left behind then
- * @cost reads, checks and writes every byte once; memory: the largest pack and some 60 bytes an object
+ * @cost reads, checks and writes every byte once; memory: some mebibytes, and some 60 bytes an object
  */
 export function mergePacks(gitdir: string, names: readonly string[]): MergedPackFile {
   const idxs = names.map((name) =>
@@ -53,31 +53,62 @@ interface Copying {
 
 /** What is read may be the pack's damage; what is written never is. */
 function copyPack(copying: Copying): void {
-  const { idx, numbers, sink } = copying;
-  const opened = readingPack(idx.name, () => open(copying));
-  for (const [step, place] of opened.order.entries()) {
-    const object = numbers[place] ?? 0;
-    // The same object was copied from an earlier pack.
-    if (sink.at(object) !== 0) continue;
-    const { parts, crc } = readingPack(idx.name, () => entryAt(copying, opened, step));
-    sink.add(object, parts, crc);
+  const { gitdir, idx, numbers, sink } = copying;
+  const file = readingPack(idx.name, () => openSync(packFile(gitdir, idx.name, "pack"), "r"));
+  try {
+    const opened = readingPack(idx.name, () => open(copying, file));
+    for (const [step, place] of opened.order.entries()) {
+      const object = numbers[place] ?? 0;
+      // The same object was copied from an earlier pack.
+      if (sink.at(object) !== 0) continue;
+      const { parts, crc } = readingPack(idx.name, () => entryAt(copying, opened, step));
+      sink.add(object, parts, crc);
+    }
+  } finally {
+    closeSync(file);
   }
 }
 
 interface Opened {
-  readonly pack: Buffer;
+  readonly size: number;
+  /** What is read holds until the next call. */
+  readonly read: (from: number, to: number) => Buffer;
   /** Places in the idx and offsets in the pack, in the order in which the objects lie there. */
   readonly order: Uint32Array;
   readonly offsets: Float64Array;
 }
 
-function open({ gitdir, idx }: Copying): Opened {
-  const pack = readFileSync(packFile(gitdir, idx.name, "pack"));
+function open({ idx }: Copying, file: number): Opened {
+  const { size } = fstatSync(file);
+  const read = inPieces(file);
   const damaged = (why: string) => new DamagedPack(idx.name, why);
-  if (pack.length < 32 || pack.toString("latin1", 0, 4) !== "PACK") throw damaged("it has no header");
-  if (pack.readUInt32BE(8) !== idx.count) throw damaged("it holds another number of objects than its idx");
+  if (size < 32) throw damaged("it has no header");
+  const header = read(0, 12);
+  if (header.toString("latin1", 0, 4) !== "PACK") throw damaged("it has no header");
+  if (header.readUInt32BE(8) !== idx.count) throw damaged("it holds another number of objects than its idx");
   const order = idx.byOffset();
-  return { pack, order, offsets: Float64Array.from(order, (place) => idx.offset(place)) };
+  return { size, read, order, offsets: Float64Array.from(order, (place) => idx.offset(place)) };
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/** Reads a file from its start to its end, a piece at a time. Short where the file is. */
+function inPieces(file: number): Opened["read"] {
+  let piece = Buffer.alloc(0);
+  let room = piece;
+  let start = 0;
+  return (from, to) => {
+    if (from < start || to > start + piece.length) {
+      const wanted = Math.max(PIECE_BYTES, to - from);
+      if (room.length < wanted) room = Buffer.allocUnsafeSlow(wanted);
+      let done = 0;
+      for (let got = -1; got !== 0 && done < wanted; done += got)
+        got = readSync(file, room, done, wanted - done, from + done);
+      piece = room.subarray(0, done);
+      start = from;
+    }
+    return piece.subarray(from - start, to - start);
+  };
 }
 
 interface CopiedEntry {
@@ -87,12 +118,12 @@ interface CopiedEntry {
 }
 
 /** An object's entry as it will stand in the new pack. */
-function entryAt(copying: Copying, { pack, order, offsets }: Opened, step: number): CopiedEntry {
+function entryAt(copying: Copying, { size, read, order, offsets }: Opened, step: number): CopiedEntry {
   const { idx, numbers, depth } = copying;
   const place = order[step] ?? 0;
   const object = numbers[place] ?? 0;
   const from = offsets[step] ?? 0;
-  const entry = pack.subarray(from, offsets[step + 1] ?? pack.length - CHECKSUM_BYTES);
+  const entry = read(from, offsets[step + 1] ?? size - CHECKSUM_BYTES);
   const crc = idx.crc(place);
   if (crc32(entry) !== crc) throw new DamagedPack(idx.name, `the entry at ${from} has another checksum`);
   const type = ((entry[0] ?? 0) >> 4) & 7;
