@@ -8,6 +8,7 @@ import type { DeinitReport, Flags } from "../doors/cli/host.ts";
 import { systemClock } from "../lib/clock.ts";
 import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
 import { unsplitIndex } from "../store/git-index/unsplit.ts";
+import { GIT_ALIASES } from "./git-aliases.ts";
 import { earlierHooks } from "./hooks.ts";
 import { GIT_CONFIG } from "./init.ts";
 import { recover } from "./recover.ts";
@@ -26,7 +27,7 @@ export async function deinit(flags: Flags, around: Surroundings): Promise<Deinit
     const config = join(place.gitDir, "config");
     const values = await readGitConfig(config);
     // A value that someone changed since is theirs.
-    const ours = Object.entries(GIT_CONFIG)
+    const ours = Object.entries({ ...GIT_CONFIG, ...GIT_ALIASES })
       .filter(([key, value]) => values.get(key.toLowerCase())?.at(-1) === value)
       .map(([key]) => key);
     await setGitConfig(config, {

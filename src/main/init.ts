@@ -19,6 +19,7 @@ import { readHead } from "../store/refs/refs.ts";
 import { allRoots, attributeLines } from "./attributes.ts";
 import { changeConfig, readConfig } from "./config-file.ts";
 import { countMarkdownOutside } from "./count-markdown.ts";
+import { GIT_ALIASES } from "./git-aliases.ts";
 import { installHooks } from "./hooks.ts";
 import { openIdentities } from "./identities.ts";
 import { personOf } from "./person.ts";
@@ -76,7 +77,12 @@ export async function init(wish: InitWish): Promise<InitReport> {
   await installHooks(place);
   // Who has turned it off keeps it so.
   const splitIndex = values.get("notesd.splitindex")?.at(-1) ?? "true";
-  await setGitConfig(config, { ...GIT_CONFIG, "notesd.splitIndex": splitIndex, "notesd.marked": "true" });
+  await setGitConfig(config, {
+    ...GIT_CONFIG,
+    ...ownAliases(values),
+    "notesd.splitIndex": splitIndex,
+    "notesd.marked": "true",
+  });
   return {
     repo: place.root,
     branch: set.branch ?? branchOf(place),
@@ -85,6 +91,11 @@ export async function init(wish: InitWish): Promise<InitReport> {
     again,
     markdown_outside_roots: await countMarkdownOutside(place.root, roots),
   };
+}
+
+/** The aliases that are not there yet: one that a person made or changed is theirs. */
+function ownAliases(values: ReadonlyMap<string, readonly string[]>): Record<string, string> {
+  return Object.fromEntries(Object.entries(GIT_ALIASES).filter(([key]) => !values.has(key)));
 }
 
 /** @throws ProcessError USAGE what can't be served is not adopted either, and nothing in it is changed */

@@ -43,7 +43,7 @@ export function addInitCommand(program: Command, host: CliHost): void {
           outside > 0
             ? `${outside} Markdown files lie outside the roots and are not notes; notesd init --roots . takes them all.\n`
             : ""
-        }`,
+        }git notesd-log and git notesd-blame show who did what and why; notesd deinit takes them away again.\n`,
       );
     });
 }
