@@ -4,6 +4,7 @@ import { agentToken } from "./agent-token.ts";
 import { daemonStatus } from "./daemon-status.ts";
 import { daemonVerify } from "./daemon-verify.ts";
 import { notesAppend } from "./notes-append.ts";
+import { notesBlame } from "./notes-blame.ts";
 import { notesChanges } from "./notes-changes.ts";
 import { notesCommit } from "./notes-commit.ts";
 import { notesConflicts } from "./notes-conflicts.ts";
@@ -36,6 +37,7 @@ export const ACTIONS = [
   notesSummary,
   notesHistory,
   notesDiff,
+  notesBlame,
   notesRestore,
   notesChanges,
   notesConflicts,

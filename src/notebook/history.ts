@@ -3,10 +3,9 @@
  */
 import type { CommitInfo } from "../domain/event.ts";
 import type { CommitId } from "../domain/note.ts";
-import type { HistoryFilter, HistoryRow, NoteIndex, Page } from "../index/note-index.ts";
+import type { HistoryFilter, NoteIndex, Page } from "../index/note-index.ts";
 import type { NoteStore } from "../store/note-store.ts";
-
-type HistoryEntry = HistoryRow & { readonly reason: string | null; readonly changes: string | null };
+import type { HistoryEntry } from "./notebook.ts";
 
 interface HistoryDeps {
   readonly index: Pick<NoteIndex, "history">;
@@ -31,7 +30,8 @@ export async function readHistory(
   }
   const items = page.items.map((row) => {
     const info = infos.get(row.commit);
-    return { ...row, reason: info?.reason ?? null, changes: info?.changes ?? null };
+    const { author, reason = null, changes = null } = info ?? {};
+    return { ...row, authorName: author?.name ?? "", reason, changes };
   });
   return { ...page, items };
 }

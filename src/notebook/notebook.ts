@@ -5,7 +5,7 @@
 import type { WriteRequest } from "../domain/change.ts";
 import type { Author } from "../domain/event.ts";
 import type { NoteFilter } from "../domain/filters.ts";
-import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
+import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath, Trust } from "../domain/note.ts";
 import type { Caller } from "../domain/principal.ts";
 import type {
   HistoryFilter,
@@ -64,6 +64,35 @@ export interface NoteSides {
   readonly to: CommitId | null;
   readonly before: { readonly path: RepoPath; readonly text: string } | null;
   readonly after: { readonly path: RepoPath; readonly text: string } | null;
+}
+
+/** A line of history with what only its commit says. */
+export interface HistoryEntry extends HistoryRow {
+  /** As the commit has it: of an unproved one a mere claim. */
+  readonly authorName: string;
+  readonly reason: string | null;
+  readonly changes: string | null;
+}
+
+/** A commit as it stands beside the lines that it brought. */
+export interface BlamedCommit {
+  readonly commit: CommitId;
+  readonly at: string;
+  readonly action: string;
+  readonly agentName: string | null;
+  readonly authorName: string;
+  readonly source: HistoryRow["source"];
+  readonly trust: Trust;
+  readonly reason: string | null;
+}
+
+/** A note's file with the commit that brought each line; each of those commits once. */
+export interface Blame {
+  readonly noteId: NoteId;
+  readonly path: RepoPath;
+  readonly revision: BlobId;
+  readonly lines: readonly { readonly text: string; readonly commit: CommitId }[];
+  readonly commits: readonly BlamedCommit[];
 }
 
 /** The body of a `notes.changed` notification, without its subscription. */
@@ -187,6 +216,11 @@ export interface Notebook {
    * @throws NotesError NOT_FOUND the note never was
    */
   sides(id: string, from: string | undefined, to: string | undefined, caller: Caller): Promise<NoteSides>;
+  /**
+   * Who wrote each line of a note, as it is or as it was at a moment of this branch.
+   * @throws NotesError NOT_FOUND, UNKNOWN_COMMIT a commit that the branch does not have
+   */
+  blame(id: string, at: string | undefined, caller: Caller): Promise<Blame>;
   list(query: {
     filter: NoteFilter;
     viewer: Viewer;
@@ -198,11 +232,7 @@ export interface Notebook {
     caller: Caller,
   ): Promise<{ rows: readonly SearchRow[]; total: number }>;
   summary(viewer: Viewer): Summary;
-  history(
-    filter: HistoryFilter,
-    limit: number,
-    cursor: string | null,
-  ): Promise<Page<HistoryRow & { reason: string | null; changes: string | null }>>;
+  history(filter: HistoryFilter, limit: number, cursor: string | null): Promise<Page<HistoryEntry>>;
   conflicts(noteId?: string): Promise<readonly KeptConflict[]>;
   blobText(id: BlobId): Promise<string>;
 

@@ -14,9 +14,10 @@ import type { NotesThen } from "./note-then.ts";
 import type { Moment, Notebook, NoteText } from "./notebook.ts";
 import type { FirstLook } from "./reconcile/first-look.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
+import { blame } from "./review/blame.ts";
 
 interface ReadsDeps {
-  readonly store: Pick<NoteStore, "readBlob" | "conflicts" | "workTree">;
+  readonly store: Pick<NoteStore, "readBlob" | "commitInfo" | "conflicts" | "workTree">;
   readonly index: NoteIndex;
   readonly types: ReadonlySet<string>;
   readonly past: (commit: NonNullable<Moment["commit"]>) => Promise<NoteIndex>;
@@ -27,7 +28,7 @@ interface ReadsDeps {
   readonly nowMs: () => number;
 }
 
-export interface Reads extends Pick<Notebook, "noteThen" | "sides"> {
+export interface Reads extends Pick<Notebook, "noteThen" | "sides" | "blame"> {
   read(id: string, caller: Caller, at?: string): Promise<NoteText>;
   search(
     query: Omit<SearchQuery, "nowMs"> & { readonly at?: string },
@@ -128,6 +129,22 @@ export function createReads(deps: ReadsDeps): Reads {
       // Paths of the index are checked ones.
       if (note !== null) await settleFirst(note.path as RepoPath, note.revision);
       return deps.notesThen.sides(id, from, to, caller);
+    },
+    async blame(id, at, caller) {
+      const note = at === undefined ? index.get(id) : null;
+      if (note !== null) await settleFirst(note.path as RepoPath, note.revision);
+      const head = index.head;
+      if (at === undefined) requireNote(index, id, deps.nowMs());
+      const commit = at === undefined ? head : (await deps.notesThen.noteThen(id, at, caller)).commit;
+      if (commit === null || !index.knows(commit)) {
+        throw new NotesError(
+          "UNKNOWN_COMMIT",
+          `The branch does not have ${commit}. Name one of its commits.`,
+        );
+      }
+      const version = index.namedAt(commit, id);
+      if (version === null) throw new NotesError("NOT_FOUND", `There was no note ${id} at ${commit}.`);
+      return blame({ store: deps.store, index }, version);
     },
     async search({ at, ...query }, caller) {
       if (at === undefined) return index.searchInTurns({ ...query, nowMs: deps.nowMs() });

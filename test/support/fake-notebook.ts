@@ -208,6 +208,11 @@ export class FakeNotebook implements Notebook {
     return { noteId: id as WriteOutcome["noteId"], from: null, to: null, before: null, after };
   }
 
+  async blame(id: string): ReturnType<Notebook["blame"]> {
+    const { noteId, path, revision } = await this.noteThen(id);
+    return { noteId, path, revision, lines: [], commits: [] };
+  }
+
   #rows(filter: NoteFilter): Held[] {
     return [...this.notes.values()].filter((held) => matches(filter, held.metadata)).reverse();
   }
@@ -310,6 +315,7 @@ export class FakeNotebook implements Notebook {
       session: null,
       atMs: Date.parse(change.at),
       revision: change.revision,
+      authorName: change.agent_name ?? "Ada",
       reason: change.reason,
       changes: null,
     }));

@@ -9,11 +9,16 @@ import { collect, type Options, withDaemon } from "./shared-options.ts";
 import { show } from "./show.ts";
 import { withClient } from "./with-client.ts";
 
-/** Add the command of each action that has one. */
-export function addActionCommands(program: Command, registry: Registry, host: CliHost): void {
+/** Add the command of each action that has one. @param except  methods whose command is made elsewhere */
+export function addActionCommands(
+  program: Command,
+  registry: Registry,
+  host: CliHost,
+  except: ReadonlySet<string>,
+): void {
   for (const action of registry.values()) {
     const described = cliCommand(action);
-    if (described) addActionCommand(program, action, described, host);
+    if (described && !except.has(action.name)) addActionCommand(program, action, described, host);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Commands about notes that an action's schema alone does not make: watch, log, commit, call. */
+/** Commands about notes that an action's schema alone does not make: watch, commit, call. */
 import { relative, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import type { Registry } from "../../actions/action.ts";
@@ -11,21 +11,11 @@ import { flagsOf, type Options, withDaemon } from "./shared-options.ts";
 import { changeLine, show } from "./show.ts";
 import { withClient } from "./with-client.ts";
 
-/** Add `log`, `watch`, `commit` and `call`. */
+/** Add `watch`, `commit` and `call`. */
 export function addNoteCommands(program: Command, registry: Registry, host: CliHost): void {
-  addLog(program, registry, host);
   addWatch(program, registry, host);
   addCommit(program, host);
   addCall(program, host);
-}
-
-/** `log`: history with everything but the note as options. */
-function addLog(program: Command, registry: Registry, host: CliHost): void {
-  const history = registry.get("notes.history");
-  const described = history && cliCommand(history);
-  if (!history || !described) return;
-  const options = described.options.map((option) => ({ ...option, positional: false }));
-  addActionCommand(program, history, { ...described, command: "log", options }, host);
 }
 
 function addWatch(program: Command, registry: Registry, host: CliHost): void {

@@ -16,6 +16,7 @@ import type { CliHost } from "./host.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
 import { addDeinitCommand, addInitCommand } from "./init-command.ts";
 import { addNoteCommands } from "./note-commands.ts";
+import { addReviewCommands, OWN_COMMANDS } from "./review-commands.ts";
 import { applyParams } from "./shared-options.ts";
 import { styled } from "./text-table.ts";
 
@@ -47,7 +48,8 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Comman
   addDoctorCommand(program, host, outcome);
   addDeinitCommand(program, host);
   program.commandsGroup("Notes:");
-  addActionCommands(program, registry, host);
+  addActionCommands(program, registry, host, OWN_COMMANDS);
+  addReviewCommands(program, registry, host);
   addNoteCommands(program, registry, host);
   program.commandsGroup("Who may call, and settings:");
   addIdentityCommands(program, host);

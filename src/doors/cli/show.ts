@@ -4,12 +4,11 @@
  */
 import type { Method, ResultOf } from "../../client/client.ts";
 import type { Io } from "./host.ts";
+import { blameText, commit, diffText, historyEntry, who } from "./show-history.ts";
 import { counted, minute, plain, short, styled, table } from "./text-table.ts";
 
 type Shown = Pick<Io, "colour" | "columns">;
 type Views = { readonly [M in Method]?: (result: ResultOf<M>, io: Shown) => string };
-
-const commit = (id: string) => id.slice(0, 9);
 
 const VIEWS: Views = {
   "notes.create": (made, io) =>
@@ -38,14 +37,10 @@ const VIEWS: Views = {
     section(io, "open blockers", summary.open_blockers) +
     section(io, "recent", summary.recent_notes),
   "notes.history": ({ entries, next_cursor }, io) =>
-    entries
-      .map(
-        (entry) =>
-          `${styled(io, "cyan", commit(entry.commit))} ${minute(entry.at)}  ${entry.action}(${entry.type ?? "-"}) ` +
-          `${plain(entry.title)}  ${styled(io, "dim", `${who(entry)}  ${entry.note_id}`)}\n` +
-          [entry.reason, entry.changes].map((text) => (text ? `    ${plain(text)}\n` : "")).join(""),
-      )
-      .join("") + footer(io, entries.length, null, next_cursor),
+    entries.map((entry) => historyEntry(entry, io)).join("") + footer(io, entries.length, null, next_cursor),
+  "notes.diff": diffText,
+  "notes.blame": blameText,
+  "notes.restore": changed,
   "notes.changes": ({ changes, cursor }, io) =>
     changes.map((change) => changeLine(change, io)).join("") + styled(io, "dim", `cursor ${cursor}\n`),
   "notes.conflicts": ({ conflicts }, io) =>
@@ -76,10 +71,6 @@ export function show(method: string, result: unknown, io: Shown): string {
   // The daemon answers what its action's schema says, and the view is kept under that method's name.
   return (view as (result: unknown, io: Shown) => string)(result, io);
 }
-
-/** An agent by name; else who wrote through a door, or which other way it came: disk, git, push, import. */
-const who = (one: { agent_name: string | null; source: string; trust: string }): string =>
-  one.agent_name ?? (one.source === "api" ? one.trust : one.source);
 
 /** One change as a line, for `watch` and `changes`. */
 export function changeLine(change: ResultOf<"notes.changes">["changes"][number], io: Shown): string {

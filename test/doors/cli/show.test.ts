@@ -41,9 +41,9 @@ test.each([
 
 test.each([
   ["planner", "api", "agent", "planner"],
-  [null, "api", "person", "person"],
-  [null, "disk", "disk", "disk"],
-  [null, "git", "pushed", "git"],
+  [null, "api", "person", "Pat"],
+  [null, "disk", "disk", "Pat (disk)"],
+  [null, "git", "pushed", "Pat (git)"],
 ])("who changed a note: %s by %s with trust %s is %s", (agent_name, source, trust, who) => {
   const entry = {
     commit: "0123456789ab",
@@ -52,15 +52,18 @@ test.each([
     title: "T",
     type: "general",
     at: "2026-11-30T10:15:00Z",
-    reason: null,
-    changes: null,
+    author_name: agent_name ?? "Pat",
+    reason: "first\nsecond",
+    changes: "status: open → resolved",
   };
   const shown = show(
     "notes.history",
     { entries: [{ ...entry, agent_name, source, trust }], next_cursor: null },
     { colour: false, columns: 100 },
   );
-  expect(shown).toBe(`012345678 2026-11-30 10:15  update(general) T  ${who}  n\n`);
+  expect(shown).toBe(
+    `2026-11-30 10:15  ${who}  update(general)  T\n    first\n    second\n    status: open → resolved\n    012345678  n\n`,
+  );
 });
 
 test("one note is one note", () => {
