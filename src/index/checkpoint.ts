@@ -1,27 +1,25 @@
 /**
  * The index as bytes, for a warm start: one whole segment, then segments with what came after it. A segment is a
  * line of JSON that names format, fingerprint, head and sizes, the columns' rows as the machine holds them, and a
- * checksum. Disposable: whatever isn't exactly ours is refused and the caller rebuilds; a tail that was not
- * written to its end counts for nothing. Invariant: restored, it answers every question as the index that wrote
- * it, and folds on from there.
+ * checksum. Read back in `read-checkpoint.ts`. Invariant: what was taken stays what it was.
  */
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
-import { mustBeLevel } from "../lib/held/column.ts";
 import type { CommitRecord } from "./entry.ts";
-import { emptyParts, type Parts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import type { FrozenArrays } from "./search/frozen-words.ts";
 
-const MAGIC = "notesd-index";
-const FORMAT = 4;
+export const MAGIC = "notesd-index";
+export const FORMAT = 5;
 const CHUNK_BYTES = 1 << 20;
 /** Eight hexadecimal digits. */
-const CHECKSUM_BYTES = 8;
+export const CHECKSUM_BYTES = 8;
 
 type Agent = NonNullable<CommitRecord["agent"]>;
 type PageRange = readonly [page: number, from: number, to: number];
 
-interface Line {
+/** What a segment says of itself. */
+export interface Line {
   readonly magic: string;
   readonly format: number;
   /** What parsing depends on, and how this machine holds numbers. */
@@ -36,6 +34,8 @@ interface Line {
   readonly pages: readonly PageRange[];
   /** Bytes of the arrays of words, in the order of `WORDS`; none: they are as they were. */
   readonly words: readonly number[];
+  /** What finds texts and commits, behind the words: a whole segment brings it, so that nothing is hashed again. */
+  readonly slots: readonly (readonly [seed: number, size: number, bytes: number])[];
   readonly bytes: number;
 }
 
@@ -79,7 +79,7 @@ export interface Snapshot {
 /**
  * Take what is new since a mark.
  * @param after  null, or of another state: everything
- * @cost nothing is copied but the head's rows; the checksum is made while `pieces` is read
+ * @cost nothing is copied but the head's rows and, for a whole one, what finds texts and commits; the checksum is made while `pieces` is read
  */
 export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | null): Snapshot {
   const { graph, state } = parts;
@@ -98,11 +98,13 @@ export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | nu
   });
   const { kept } = parts.texts;
   const words = kept === null || kept === since?.words ? [] : WORDS.map((name) => asBytes(kept[name]));
+  const slots = since === null ? graph.slots : [];
   const payload = [
     ...graph.rows.map((column, i) => column.bytes(...(rows[i] ?? [0, 0]))),
     ...head,
     ...pages.map(({ bytes }) => bytes),
     ...words,
+    ...slots.map(({ slots }) => slots),
   ];
   const line: Line = {
     magic: MAGIC,
@@ -115,6 +117,7 @@ export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | nu
     paths: head.map((bytes) => bytes.length),
     pages: pages.map(({ range }) => range),
     words: words.map((bytes) => bytes.length),
+    slots: slots.map(({ seed, size, slots: bytes }) => [seed, size, bytes.length]),
     bytes: payload.reduce((sum, bytes) => sum + bytes.length, 0),
   };
   return {
@@ -124,7 +127,8 @@ export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | nu
   };
 }
 
-function markOf({ graph, state, texts }: Parts): Mark {
+/** What a file holds that these parts were read from, or written to. */
+export function markOf({ graph, state, texts }: Parts): Mark {
   const pages = state.texts
     .pages()
     .map(({ page, serial, bytes }) => [page, { serial, length: bytes.length }] as const);
@@ -148,152 +152,7 @@ function* sealed(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
   yield Buffer.from(checksum(sum));
 }
 
-const checksum = (sum: number) => sum.toString(16).padStart(CHECKSUM_BYTES, "0");
-const readingOf = (fingerprint: string) => `${endianness()} ${fingerprint}`;
+export const checksum = (sum: number) => sum.toString(16).padStart(CHECKSUM_BYTES, "0");
+export const readingOf = (fingerprint: string) => `${endianness()} ${fingerprint}`;
 const asBytes = ({ buffer, byteOffset, byteLength }: Uint32Array | Uint8Array) =>
   new Uint8Array(buffer, byteOffset, byteLength);
-
-interface Segment {
-  readonly line: Line;
-  readonly payload: Buffer;
-  /** Bytes from its first to its last. */
-  readonly size: number;
-}
-
-/**
- * Read a checkpoint back, without any blob.
- * @returns null for bytes of another format, fingerprint or program, or damaged in the first segment: rebuild
- *   then; else the index as of the last segment that is whole
- * @cost one pass over the bytes; the words of the notes are indexed afterwards
- */
-export function readCheckpoint(
-  bytes: Uint8Array,
-  fingerprint: string,
-): { readonly parts: Parts; readonly origin: Origin } | null {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const segments: Segment[] = [];
-  let read = 0;
-  while (read < buffer.length) {
-    const segment = segmentAt(buffer, read, fingerprint);
-    if (segment === null || segment.line.whole !== (segments.length === 0)) break;
-    segments.push(segment);
-    read += segment.size;
-  }
-  const last = segments.at(-1);
-  const parts = last === undefined ? null : restoredParts(segments, last.line);
-  return parts && { parts, origin: { mark: markOf(parts), bytes: read, wholeBytes: segments[0]?.size ?? 0 } };
-}
-
-function segmentAt(buffer: Buffer, from: number, fingerprint: string): Segment | null {
-  const end = buffer.indexOf("\n", from);
-  if (end < 0 || !buffer.subarray(from, from + LINE_START.length).equals(LINE_START)) return null;
-  const line = lineOf(buffer.toString("utf8", from, end));
-  if (line?.format !== FORMAT || line.reading !== readingOf(fingerprint)) return null;
-  if (!(Number.isSafeInteger(line.bytes) && line.bytes >= 0)) return null;
-  const stop = end + 1 + line.bytes;
-  const found = buffer.toString("latin1", stop, stop + CHECKSUM_BYTES);
-  if (found !== checksum(crc32(buffer.subarray(from, stop)))) return null;
-  return { line, payload: buffer.subarray(end + 1, stop), size: stop + CHECKSUM_BYTES - from };
-}
-
-const LINE_START = Buffer.from(`{"magic":"${MAGIC}","format":`);
-
-function lineOf(text: string): Line | null {
-  try {
-    // Believed only once the checksum holds.
-    return JSON.parse(text) as Line;
-  } catch {
-    return null;
-  }
-}
-
-/** Null where a checksum holds over what no index wrote. */
-function restoredParts(segments: readonly Segment[], last: Line): Parts | null {
-  try {
-    return partsOf(segments, last);
-  } catch (error) {
-    // Trigger: numbers that lead nowhere, members that are missing. Outcome: rebuilt, as for a damaged file.
-    if (error instanceof RangeError || error instanceof TypeError || error instanceof SyntaxError)
-      return null;
-    throw error;
-  }
-}
-
-function partsOf(segments: readonly Segment[], last: Line): Parts | null {
-  const parts = emptyParts();
-  const { graph, state } = parts;
-  const heads: { readonly paths: Uint32Array; readonly columns: readonly Buffer[] }[] = [];
-  const pages = new Map<number, Buffer[]>();
-  let words: readonly Buffer[] = [];
-  for (const { line, payload } of segments) {
-    let at = 0;
-    const take = (length: number) => {
-      if (!(Number.isSafeInteger(length) && length >= 0 && length <= payload.length - at))
-        throw new RangeError(`no ${length} bytes are left`);
-      at += length;
-      return payload.subarray(at - length, at);
-    };
-    for (const [i, column] of graph.rows.entries()) {
-      const [from, to] = line.rows[i] ?? [0, 0];
-      if (from !== column.length) return null;
-      column.append(take(column.size * (to - from)));
-    }
-    const [paths = Buffer.alloc(0), ...columns] = line.paths.map(take);
-    heads.push({ paths: numbers(paths), columns });
-    for (const [page, from, to] of line.pages) {
-      const bytes = take(to - from);
-      const before = from === 0 ? [] : pages.get(page);
-      if (before?.reduce((sum, { length }) => sum + length, 0) !== from) return null;
-      pages.set(page, [...before, bytes]);
-    }
-    if (line.words.length > 0) words = line.words.map(take);
-    if (at !== payload.length) return null;
-  }
-  graph.restored(last.agents);
-  const { size } = graph.texts.paths;
-  for (const { paths, columns } of heads) {
-    if (paths.some((path) => path >= size)) return null;
-    state.columns.restore(paths, columns);
-  }
-  state.texts.restore([...pages].map(([page, pieces]) => ({ page, bytes: Buffer.concat(pieces) })));
-  state.restored();
-  restoreWords(parts, words);
-  parts.head = last.head === null ? -1 : graph.commits.find(last.head);
-  // Without a head there is nothing, and a head is one of the commits.
-  if (parts.head < 0 && (last.head !== null || state.size > 0)) return null;
-  if (parts.head >= 0) parts.log.append(parts.head);
-  return parts;
-}
-
-/** Words of files that have changed since are read again. */
-function restoreWords({ texts, state, unread }: Parts, pieces: readonly Buffer[]): void {
-  const [keys, versions, lengths, termEnds, listEnds, terms, lists] = pieces;
-  if (keys && versions && lengths && termEnds && listEnds && terms && lists) {
-    const kept = {
-      keys: numbers(keys),
-      versions: numbers(versions),
-      lengths: numbers(lengths),
-      termEnds: numbers(termEnds),
-      listEnds: numbers(listEnds),
-      terms: Buffer.from(copied(terms)),
-      lists: Buffer.from(copied(lists)),
-    };
-    mustBeWords(kept);
-    texts.restore(kept, (path, entry) => state.holds(path) && state.entryOf(path) === entry);
-  }
-  for (const path of state.paths()) if (!texts.has(path)) unread.add(path);
-}
-
-/** @throws RangeError  arrays that don't belong together */
-function mustBeWords({ keys, versions, lengths, termEnds, listEnds, terms, lists }: FrozenArrays): void {
-  mustBeLevel(keys.length, [versions, lengths]);
-  mustBeLevel(termEnds.length, [listEnds]);
-  const rises = (ends: Uint32Array, last: number) =>
-    (ends.at(-1) ?? 0) <= last && ends.every((end, i) => end >= (ends[i - 1] ?? 0));
-  if (!rises(termEnds, terms.length) || !rises(listEnds, lists.length))
-    throw new RangeError("the words' lists reach past their end");
-}
-
-/** In an array buffer of its own, so that the file's bytes can go. */
-const copied = (bytes: Uint8Array) => Uint8Array.from(bytes).buffer;
-const numbers = (bytes: Uint8Array) => new Uint32Array(copied(bytes));

@@ -5,6 +5,7 @@
  */
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import { counts, mustBeLevel, type Rows } from "../lib/held/column.ts";
+import type { KeptSlots } from "../lib/held/hash-slots.ts";
 import { TextPool } from "../lib/held/text-pool.ts";
 import { CommitTable } from "./commit-table.ts";
 import type { CommitRecord, Entry } from "./entry.ts";
@@ -49,6 +50,12 @@ export class CommitGraph {
     this.#deltaEntries,
     this.#deltaBefore,
   ];
+
+  /** What finds texts and commits, in copies. @cost some 10 bytes for each of them */
+  get slots(): readonly KeptSlots[] {
+    const { paths, ids, words, requests } = this.texts;
+    return [paths, ids, words, requests, this.commits].map((table) => table.slots);
+  }
 
   numberOf(id: CommitId): number | undefined {
     const number = this.commits.find(id);
@@ -217,17 +224,25 @@ export class CommitGraph {
   /**
    * Rows were appended: find again what they stand for.
    * @param agents  `commits.agents` of that time
+   * @param slots  `slots` of that time or an earlier one; none: everything is hashed again
    * @throws RangeError  no graph has such rows
    */
-  restored(agents: CommitTable["agents"]): void {
-    for (const pool of Object.values(this.texts)) pool.restored();
-    this.commits.restored(agents);
+  restored(agents: CommitTable["agents"], slots: readonly KeptSlots[]): void {
+    const [paths, ids, words, requests, commits] = slots;
+    this.texts.paths.restored(paths);
+    this.texts.ids.restored(ids);
+    this.texts.words.restored(words);
+    this.texts.requests.restored(requests);
+    this.commits.restored(agents, commits);
     this.entries.restored(this.commits.length);
     const deltas = this.#deltaPaths.length;
     mustBeLevel(deltas, [this.#deltaCommits, this.#deltaEntries, this.#deltaBefore]);
     this.#deltaPaths.mustBeBelow(this.texts.paths.size);
     this.#deltaCommits.mustBeBelow(this.commits.length);
     this.#deltaEntries.mustBeBelow(this.entries.length + 1);
+    this.#newestDelta.reserve(this.texts.paths.size);
+    this.#newestPlace.reserve(this.texts.ids.size);
+    for (const column of [this.#placePaths, this.#placeBefore]) column.reserve(this.texts.ids.size);
     for (let delta = 0; delta < deltas; delta++) {
       if (this.#deltaBefore.at(delta) > delta) throw new RangeError(`delta ${delta} comes before itself`);
       this.#link(delta);

@@ -5,6 +5,7 @@
 import type { NoteSource } from "../domain/event.ts";
 import { type CommitId, type NoteId, TRUSTS } from "../domain/note.ts";
 import { counts, flags, mustBeLevel, type Rows, reals } from "../lib/held/column.ts";
+import type { KeptSlots } from "../lib/held/hash-slots.ts";
 import { HexTable } from "../lib/held/hex-rows.ts";
 import type { CommitRecord, Row } from "./entry.ts";
 import type { EntryTable, Texts } from "./entry-table.ts";
@@ -176,6 +177,10 @@ export class CommitTable {
     };
   }
 
+  /** Rows of all commits. */
+  get rowCount(): number {
+    return this.#rowEntries.length;
+  }
   /** The numbers of a commit's rows: from the first, up to but not including the second. */
   rowsOf(number: number): readonly [from: number, to: number] {
     return [number === 0 ? 0 : this.#rowsEnd.at(number - 1), this.#rowsEnd.at(number)];
@@ -228,8 +233,13 @@ export class CommitTable {
     };
   }
 
+  /** What finds commits by id. */
+  get slots(): KeptSlots {
+    return this.#ids.slots;
+  }
+
   /** Rows were appended: find their commits again. @throws RangeError  they name what isn't there */
-  restored(agents: readonly Agent[]): void {
+  restored(agents: readonly Agent[], slots: KeptSlots | undefined): void {
     const { ids, words, requests } = this.#texts;
     const asked = this.#requestKeys.length;
     mustBeLevel(this.length, [this.#parentsEnd, this.#atMs, this.#flags, this.#agentOf, this.#sessions]);
@@ -253,7 +263,7 @@ export class CommitTable {
     for (const column of [this.#requestKeys, this.#requestHashes]) column.mustBeBelow(requests.size);
     this.#requestNotes.mustBeBelow(ids.size);
     this.#rowEntries.mustBeBelow(this.#entries.length * 2);
-    this.#ids.restored();
+    this.#ids.restored(slots);
     for (const { agentId, name } of agents) this.agent(agentId, name);
   }
 }

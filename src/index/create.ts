@@ -3,10 +3,10 @@ import { NOTE_TYPES, type RepoPath } from "../domain/note.ts";
 import { readNoteFile } from "../domain/note-file.ts";
 import { isNotePath } from "../domain/note-path.ts";
 import { stemOf } from "../lib/slash-path.ts";
-import { readCheckpoint } from "./checkpoint.ts";
 import { MemoryIndex, type MemoryIndexOptions } from "./memory-index.ts";
 import type { NoteIndex } from "./note-index.ts";
 import type { ParsedFile } from "./parsed-file.ts";
+import { type CheckpointBytes, inMemory, readCheckpoint } from "./read-checkpoint.ts";
 
 interface IndexOptions {
   /** Every note type there is, built-in and configured. Default: the built-in ones. */
@@ -30,9 +30,12 @@ export function createNoteIndex(options: IndexOptions = {}): NoteIndex {
  * @returns null for bytes of another format, program, set of types or roots, truncated or damaged: rebuild then
  * @cost one pass over the bytes; some 2 µs a note
  */
-export function restoreNoteIndex(bytes: Uint8Array, options: IndexOptions = {}): NoteIndex | null {
+export function restoreNoteIndex(
+  bytes: Uint8Array | CheckpointBytes,
+  options: IndexOptions = {},
+): NoteIndex | null {
   const memory = memoryOptions(options);
-  const read = readCheckpoint(bytes, memory.fingerprint);
+  const read = readCheckpoint(bytes instanceof Uint8Array ? inMemory(bytes) : bytes, memory.fingerprint);
   return read && new MemoryIndex(memory, read.parts, read.origin);
 }
 

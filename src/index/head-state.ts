@@ -177,13 +177,18 @@ export class HeadState {
   }
 
   #add(path: number, name: string): void {
+    this.#enter(path, name);
+    if (this.columns.isQuarantined(path)) this.#quarantined.add(path);
+    else this.#order.add(path);
+  }
+
+  /** All of `#add` but the order. */
+  #enter(path: number, name: string): void {
     const { entries } = this.graph;
     const entry = this.entryOf(path);
     const claim = entries.claimOf(entry);
     this.#size++;
     this.#pathOfId.set(entries.idOf(entry), path);
-    if (this.columns.isQuarantined(path)) this.#quarantined.add(path);
-    else this.#order.add(path);
     if (claim === 0) this.#countStem(path, name, 1);
     else if (claim !== entries.idOf(entry)) this.#contested.add(path);
     const folder = folderOf(name);
@@ -224,13 +229,17 @@ export class HeadState {
     const { entries, texts } = this.graph;
     this.columns.entry.mustBeBelow(entries.length + 1);
     for (const column of [this.columns.agentName, this.columns.ref]) column.mustBeBelow(texts.words.size);
-    for (const path of this.paths()) {
+    const readable: number[] = [];
+    for (let path = 1; path < this.columns.entry.length; path++) {
+      if (!this.holds(path)) continue;
       if (entries.pathOf(this.entryOf(path)) !== path)
         throw new RangeError(`the entry at ${path} is another's`);
       this.texts.claim(this.columns.text.at(path), path);
-      this.#add(path, this.graph.texts.paths.at(path));
+      this.#enter(path, this.graph.texts.paths.at(path));
+      if (this.columns.isQuarantined(path)) this.#quarantined.add(path);
+      else readable.push(path);
     }
     this.texts.restored();
-    this.#order.numbers();
+    this.#order.fill(readable);
   }
 }

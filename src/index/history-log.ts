@@ -41,6 +41,13 @@ export class HistoryLog {
 
   /** Reach further: the held head lies on the new head's first-parent chain. @cost O(new commits) */
   append(head: number): void {
+    const { commits, texts } = this.#graph;
+    if (this.#order.length === 0) {
+      for (const column of [this.#order, this.#placeOf]) column.reserve(commits.length);
+      this.#rowBefore.reserve(commits.rowCount);
+      this.#newestRow.reserve(texts.ids.size);
+      this.#requests.reserve(texts.requests.size);
+    }
     for (const number of this.#unreached(head)) this.#take(number);
   }
 

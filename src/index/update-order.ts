@@ -29,6 +29,12 @@ export class UpdateOrder {
     if (this.#added.size > WAITING_MAX) this.numbers();
   }
 
+  /** Add very many at once. @param notes  none of which is there */
+  fill(notes: readonly number[]): void {
+    for (const note of notes) this.#added.add(note);
+    this.numbers();
+  }
+
   /** The keys still tell what they told when it was added. */
   drop(note: number): void {
     if (this.#added.delete(note)) return;

@@ -3,13 +3,13 @@
  * notebook, watchers, and a first look at every file. Returns when reads may come; writes wait for that look.
  */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Author } from "../domain/event.ts";
 import { NOTE_TYPES } from "../domain/note.ts";
 import { createNoteIndex, restoreNoteIndex } from "../index/create.ts";
+import type { NoteIndex } from "../index/note-index.ts";
 import type { Clock } from "../lib/clock.ts";
-import { orAbsent } from "../lib/durable-file.ts";
+import { openFileBytes } from "../lib/file-bytes.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import type { Notebook } from "../notebook/notebook.ts";
 import { openNotebook } from "../notebook/open.ts";
@@ -45,10 +45,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   const types = typesOf(settings.types ?? {});
   const indexOptions = { types: Object.keys(types), roots };
   const newIndex = () => createNoteIndex(indexOptions);
-  const checkpoint = readCheckpointFile(join(stateDir, "checkpoint"), log);
-  const restored = checkpoint && restoreNoteIndex(checkpoint, indexOptions);
-  if (checkpoint && !restored)
-    log.info("the checkpoint is of another version, other types or roots, or damaged: rebuilding");
+  const restored = restoredIndex(join(stateDir, "checkpoint"), indexOptions, log);
 
   const store = await openStore(resolved, log.warn);
   const { carriedOut, locks, packs, unplaced } = store.recovery;
@@ -105,10 +102,23 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   };
 }
 
-/** Null where there is none, or none that can be read: it is disposable. */
-function readCheckpointFile(path: string, log: Log): Buffer | null {
+/** Null where there is no checkpoint, or none that can be read: it is disposable. */
+function restoredIndex(
+  path: string,
+  options: Parameters<typeof restoreNoteIndex>[1],
+  log: Log,
+): NoteIndex | null {
   try {
-    return orAbsent(() => readFileSync(path));
+    const file = openFileBytes(path);
+    if (file === null) return null;
+    try {
+      const restored = restoreNoteIndex(file, options);
+      if (restored === null)
+        log.info("the checkpoint is of another version, other types or roots, or damaged: rebuilding");
+      return restored;
+    } finally {
+      file.close();
+    }
   } catch (error) {
     log.warn("the checkpoint can't be read: rebuilding", errorFields(error));
     return null;

@@ -1,8 +1,8 @@
 import { crc32 } from "node:zlib";
 import { expect, test } from "vitest";
 import type { RepoPath } from "../../src/domain/note.ts";
-import { readCheckpoint } from "../../src/index/checkpoint.ts";
 import { MemoryIndex } from "../../src/index/memory-index.ts";
+import { inMemory, readCheckpoint } from "../../src/index/read-checkpoint.ts";
 import { bytesOf } from "../support/index-bytes.ts";
 import { stateOfIndex } from "../support/index-state.ts";
 import { indexOf, noteText } from "../support/notes-at.ts";
@@ -12,24 +12,24 @@ const OPTIONS = { parse: plainParse, isNotePath: () => true, fingerprint: "plain
 const sample = () => indexOf({ "a.md": noteText({ id: "a" }, "é 数据\n"), "b.md": "! bad" });
 
 function restored(bytes: Uint8Array): MemoryIndex {
-  const read = readCheckpoint(bytes, "plain");
+  const read = readCheckpoint(inMemory(bytes), "plain");
   if (read === null) throw new Error("refused");
   return new MemoryIndex(OPTIONS, read.parts, read.origin);
 }
 
 test("a checkpoint that is truncated, damaged, foreign or of another format or reading is refused", async () => {
   const bytes = bytesOf((await sample()).index);
-  expect(readCheckpoint(bytes, "plain")).not.toBeNull();
+  expect(readCheckpoint(inMemory(bytes), "plain")).not.toBeNull();
   for (let end = 0; end < bytes.length; end += 7)
-    expect(readCheckpoint(bytes.subarray(0, end), "plain")).toBeNull();
+    expect(readCheckpoint(inMemory(bytes.subarray(0, end)), "plain")).toBeNull();
   for (let at = 0; at < bytes.length; at += 5) {
     const damaged = Uint8Array.from(bytes);
     damaged[at] = (damaged[at] ?? 0) ^ 1;
-    expect(readCheckpoint(damaged, "plain")).toBeNull();
+    expect(readCheckpoint(inMemory(damaged), "plain")).toBeNull();
   }
-  expect(readCheckpoint(bytes, "other types")).toBeNull();
-  expect(readCheckpoint(Buffer.from("{}"), "plain")).toBeNull();
-  expect(readCheckpoint(Buffer.from("notesd-index 2 0 none 2 0 0\n{}"), "plain")).toBeNull();
+  expect(readCheckpoint(inMemory(bytes), "other types")).toBeNull();
+  expect(readCheckpoint(inMemory(Buffer.from("{}")), "plain")).toBeNull();
+  expect(readCheckpoint(inMemory(Buffer.from("notesd-index 2 0 none 2 0 0\n{}")), "plain")).toBeNull();
 });
 
 test("what came after is added, and an end that was not written whole counts for nothing", async () => {
@@ -127,7 +127,7 @@ test("a flipped byte in the first segment counts out all that follows it", async
   const file = Buffer.concat([first, ...index.snapshot(mark).pieces()]);
   const at = first.length - 40;
   file[at] = (file[at] ?? 0) ^ 1;
-  expect(readCheckpoint(file, "plain")).toBeNull();
+  expect(readCheckpoint(inMemory(file), "plain")).toBeNull();
 });
 
 test("under a checksum that holds, odd content is refused or is an index: nothing is thrown, nothing hangs", async () => {
@@ -137,7 +137,7 @@ test("under a checksum that holds, odd content is refused or is an index: nothin
     for (const mask of [1, 128]) {
       const odd = Buffer.from(bytes);
       odd[at] = (odd[at] ?? 0) ^ mask;
-      const read = readCheckpoint(sealed(odd), "plain");
+      const read = readCheckpoint(inMemory(sealed(odd)), "plain");
       if (read === null) refused++;
       else expect(new MemoryIndex(OPTIONS, read.parts, read.origin).head).not.toBeNull();
     }
@@ -158,5 +158,5 @@ test.each([
   const line = bytes.toString("utf8", 0, end);
   expect(line).toMatch(what);
   const odd = Buffer.concat([Buffer.from(line.replace(what, instead)), bytes.subarray(end)]);
-  expect(readCheckpoint(sealed(odd), "plain")).toBeNull();
+  expect(readCheckpoint(inMemory(sealed(odd)), "plain")).toBeNull();
 });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { CommitId } from "../../src/domain/note.ts";
-import { readCheckpoint } from "../../src/index/checkpoint.ts";
 import { MemoryIndex } from "../../src/index/memory-index.ts";
+import { inMemory, readCheckpoint } from "../../src/index/read-checkpoint.ts";
 import { HistoryBuilder, provedAs } from "../support/history-builder.ts";
 import { bytesOf } from "../support/index-bytes.ts";
 import { stateOfIndex } from "../support/index-state.ts";
@@ -110,7 +110,7 @@ test("an index restored from a checkpoint equals the one that wrote it, and fold
       const last = made.at(-1);
       if (stop === undefined || last === undefined) return;
       const written = await rebuilt(builder, stop);
-      const read = readCheckpoint(bytesOf(written), OPTIONS.fingerprint);
+      const read = readCheckpoint(inMemory(bytesOf(written)), OPTIONS.fingerprint);
       if (read === null) throw new Error("refused");
       const index = new MemoryIndex(OPTIONS, read.parts, read.origin);
       expect(stateOfIndex(index)).toEqual(stateOfIndex(written));

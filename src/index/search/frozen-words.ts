@@ -27,8 +27,13 @@ export class FrozenWords implements WordSource {
   /** @param lives  whether a document still stands for what it was made of */
   constructor(arrays: FrozenArrays, lives: (doc: number) => boolean) {
     this.arrays = arrays;
-    this.#live = Uint8Array.from(arrays.keys, (_, doc) => (lives(doc) ? 1 : 0));
-    this.#dead = this.#live.reduce((dead, live) => dead + 1 - live, 0);
+    this.#live = new Uint8Array(arrays.keys.length);
+    this.#dead = arrays.keys.length;
+    for (let doc = 0; doc < this.#live.length; doc++) {
+      if (!lives(doc)) continue;
+      this.#live[doc] = 1;
+      this.#dead--;
+    }
   }
 
   /** How many documents there are, dead ones too. */

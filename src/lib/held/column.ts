@@ -13,19 +13,23 @@ export interface Rows {
   readonly size: number;
   /** The bytes of the rows `from` ≤ row < `to`; no copy. */
   bytes(from: number, to: number): Uint8Array;
-  /** Add rows from such bytes. */
+  /** Add rows from such bytes. An empty list takes them over where it can: they are its own then. */
   append(bytes: Uint8Array): void;
 }
 
+type Over<T> = (buffer: ArrayBufferLike, from: number, rows: number) => T;
 type Numbers = Uint8Array | Uint32Array | Float64Array;
 
 class Column<T extends Numbers> implements Rows {
   #items: T;
   #length = 0;
   readonly #make: (size: number) => T;
+  readonly #over: Over<T>;
 
-  constructor(make: (size: number) => T) {
+  /** @param over  makes one that lies in memory that there is already */
+  constructor(make: (size: number) => T, over: Over<T>) {
     this.#make = make;
+    this.#over = over;
     this.#items = make(0);
   }
 
@@ -56,6 +60,14 @@ class Column<T extends Numbers> implements Rows {
     return row;
   }
 
+  /** Make room for so many rows in all, at once. */
+  reserve(rows: number): void {
+    if (rows <= this.#items.length) return;
+    const grown = this.#make(rows);
+    grown.set(this.#items.subarray(0, this.#length));
+    this.#items = grown;
+  }
+
   /** The values of these rows, in a copy. */
   gather(rows: Uint32Array): Uint8Array {
     const items = this.#items;
@@ -69,7 +81,10 @@ class Column<T extends Numbers> implements Rows {
     const values = this.#make(rows.length);
     if (gathered.length !== values.byteLength) throw new RangeError(`no values for ${rows.length} rows`);
     new Uint8Array(values.buffer).set(gathered);
-    for (let i = 0; i < rows.length; i++) this.set(rows[i] ?? 0, values[i] ?? 0);
+    let last = -1;
+    for (let i = 0; i < rows.length; i++) last = Math.max(last, rows[i] ?? 0);
+    if (last >= this.#length) this.#grow(last + 1);
+    for (let i = 0; i < rows.length; i++) this.#items[rows[i] ?? 0] = values[i] ?? 0;
   }
 
   /** @throws RangeError  a value isn't below `bound` */
@@ -105,7 +120,13 @@ class Column<T extends Numbers> implements Rows {
     const size = this.#items.BYTES_PER_ELEMENT;
     const from = this.#length;
     if (bytes.length % size !== 0) throw new RangeError(`${bytes.length} bytes are no rows of ${size}`);
-    this.#grow(from + bytes.length / size);
+    const rows = bytes.length / size;
+    if (from === 0 && bytes.byteOffset % size === 0) {
+      this.#items = this.#over(bytes.buffer, bytes.byteOffset, rows);
+      this.#length = rows;
+      return;
+    }
+    this.#grow(from + rows);
     this.bytes(from, this.#length).set(bytes);
   }
 
@@ -123,11 +144,23 @@ export type Counts = Column<Uint32Array>;
 export type Reals = Column<Float64Array>;
 
 /** A column of 0..255. */
-export const flags = (): Flags => new Column((size) => new Uint8Array(size));
+export const flags = (): Flags =>
+  new Column<Uint8Array>(
+    (size) => new Uint8Array(size),
+    (buffer, from, rows) => new Uint8Array(buffer, from, rows),
+  );
 /** A column of 0..2³²-1. */
-export const counts = (): Counts => new Column((size) => new Uint32Array(size));
+export const counts = (): Counts =>
+  new Column<Uint32Array>(
+    (size) => new Uint32Array(size),
+    (buffer, from, rows) => new Uint32Array(buffer, from, rows),
+  );
 /** A column of any numbers. */
-export const reals = (): Reals => new Column((size) => new Float64Array(size));
+export const reals = (): Reals =>
+  new Column<Float64Array>(
+    (size) => new Float64Array(size),
+    (buffer, from, rows) => new Float64Array(buffer, from, rows),
+  );
 
 /** Bytes one after the other; a row is a byte. */
 export class Bytes implements Rows {
@@ -163,6 +196,11 @@ export class Bytes implements Rows {
   }
 
   append(bytes: Uint8Array): void {
+    if (this.#length === 0) {
+      this.#held = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+      this.#length = bytes.length;
+      return;
+    }
     const from = this.extend(bytes.length);
     this.#held.set(bytes, from);
   }

@@ -4,8 +4,17 @@
  */
 const FULL = 0.8;
 
+/** What finds the rows of a table, for a file. */
+export interface KeptSlots {
+  /** What hashes begin with. */
+  readonly seed: number;
+  readonly slots: Uint8Array;
+  /** One more than the highest row that it finds. */
+  readonly size: number;
+}
+
 export class HashSlots {
-  #slots = new Uint32Array(64);
+  #slots: Uint32Array = new Uint32Array(64);
   #used = 0;
   readonly #hashOf: (row: number) => number;
 
@@ -34,6 +43,33 @@ export class HashSlots {
     let at = spread(hash) & mask;
     while (this.#slots[at] !== 0) at = (at + 1) & mask;
     this.#slots[at] = row + 1;
+  }
+
+  /** What `restore` takes back, in a copy. */
+  copy(): Uint8Array {
+    return new Uint8Array(this.#slots.slice().buffer);
+  }
+
+  /**
+   * Take slots as they were with the rows `from` ≤ row < `to`, in place of adding each.
+   * @param bytes  memory that is theirs from now on
+   * @throws RangeError  no slots of just so many of these rows
+   */
+  restore(bytes: Uint8Array, from: number, to: number): void {
+    if (bytes.length % 4 !== 0 || bytes.length < 256 || (bytes.length & (bytes.length - 1)) !== 0)
+      throw new RangeError(`${bytes.length} bytes are no slots`);
+    const slots = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
+    let used = 0;
+    for (let at = 0; at < slots.length; at++) {
+      const slot = slots[at] ?? 0;
+      if (slot === 0) continue;
+      if (slot <= from || slot > to) throw new RangeError(`a slot names row ${slot - 1}`);
+      used++;
+    }
+    if (used !== to - from || used > slots.length * FULL)
+      throw new RangeError(`${used} slots of ${to - from} rows`);
+    this.#slots = slots;
+    this.#used = used;
   }
 
   /** Make room for so many more, at once. */

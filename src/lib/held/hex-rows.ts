@@ -1,6 +1,6 @@
 /** Object ids of 40 hexadecimal digits, 20 bytes each, one after the other; found again where that is wanted. */
 import { Bytes, type Rows } from "./column.ts";
-import { HashSlots } from "./hash-slots.ts";
+import { HashSlots, type KeptSlots } from "./hash-slots.ts";
 
 const ID_BYTES = 20;
 
@@ -67,10 +67,21 @@ export class HexTable {
     return this.#slots.find(wanted.readInt32LE(0), (row) => this.#ids.equals(row, wanted));
   }
 
-  /** @throws RangeError  a part of an id */
-  restored(): void {
+  /** In a copy. */
+  get slots(): KeptSlots {
+    return { seed: 0, slots: this.#slots.copy(), size: this.length };
+  }
+
+  /**
+   * @param known  finds the first of the ids, so that only the others are entered one by one
+   * @throws RangeError  a part of an id, or others than are found
+   */
+  restored(known?: KeptSlots): void {
     if (!Number.isInteger(this.#ids.length)) throw new RangeError("the ids end in the middle of one");
-    this.#slots.reserve(this.#ids.length);
-    for (let row = 0; row < this.#ids.length; row++) this.#slots.add(this.#ids.hash(row), row);
+    const from = known?.size ?? 0;
+    if (from > this.#ids.length) throw new RangeError("there are fewer ids than are found");
+    if (known) this.#slots.restore(known.slots, 0, from);
+    this.#slots.reserve(this.#ids.length - from);
+    for (let row = from; row < this.#ids.length; row++) this.#slots.add(this.#ids.hash(row), row);
   }
 }

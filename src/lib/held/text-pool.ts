@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { Bytes, counts, type Rows } from "./column.ts";
-import { HashSlots } from "./hash-slots.ts";
+import { HashSlots, type KeptSlots } from "./hash-slots.ts";
 
 /** How a text's bytes are meant: pairs of hexadecimal digits, a byte a unit, or two bytes a unit. */
 const ENCODINGS = ["hex", "latin1", "utf16le"] as const;
@@ -17,15 +17,14 @@ const KINDS = 4;
 const POOL_MAX_BYTES = 2 ** 30;
 const HEX_MIN_CHARS = 32;
 
-/** Not to be guessed from outside, so that nobody can make texts that share a hash. */
-const SEED = randomBytes(4).readInt32LE(0);
-
 export class TextPool {
+  /** Not to be guessed from outside, so that nobody can make texts that share a hash. */
+  #seed = randomBytes(4).readInt32LE(0);
   readonly #bytes = new Bytes();
   /** Of each text from number 1 on: its end in the bytes, times `KINDS`, plus how they are meant. */
   readonly #ends = counts();
   readonly #slots = new HashSlots((number) =>
-    hashOf(this.#bytes.held, this.#end(number - 1), this.#end(number)),
+    this.#hash(this.#bytes.held, this.#end(number - 1), this.#end(number)),
   );
 
   /** What to keep in a file; once rows were appended to an empty pool, `restored` must follow. */
@@ -40,7 +39,7 @@ export class TextPool {
   of(text: string): number {
     const encoded = encode(text);
     const { bytes, length, kind } = encoded;
-    const hash = hashOf(bytes, 0, length);
+    const hash = this.#hash(bytes, 0, length);
     const known = this.#find(encoded, hash);
     if (known > 0) return known;
     if (this.#bytes.length + length >= POOL_MAX_BYTES / KINDS) {
@@ -61,7 +60,7 @@ export class TextPool {
   /** The number of a text; 0 when it is not held. */
   find(text: string): number {
     const encoded = encode(text);
-    return this.#find(encoded, hashOf(encoded.bytes, 0, encoded.length));
+    return this.#find(encoded, this.#hash(encoded.bytes, 0, encoded.length));
   }
 
   #find({ bytes, length, kind }: Encoded, hash: number): number {
@@ -94,13 +93,35 @@ export class TextPool {
     return this.#ends.at(number - 1) % KINDS;
   }
 
-  /** @throws RangeError  no pool has such rows */
-  restored(): void {
+  /** In a copy. */
+  get slots(): KeptSlots {
+    return { seed: this.#seed, slots: this.#slots.copy(), size: this.size };
+  }
+
+  /**
+   * Rows were appended to an empty pool.
+   * @param known  finds the first of them, so that only the others are entered one by one
+   * @throws RangeError  no pool has such rows
+   */
+  restored(known?: KeptSlots): void {
     this.#ends.mustRiseTo(this.#bytes.length, KINDS);
-    this.#slots.reserve(this.#ends.length);
-    for (let number = 1; number < this.size; number++) {
-      this.#slots.add(hashOf(this.#bytes.held, this.#end(number - 1), this.#end(number)), number);
+    const from = known?.size ?? 1;
+    if (from > this.size) throw new RangeError("there are fewer texts than are found");
+    if (known) {
+      this.#seed = known.seed;
+      this.#slots.restore(known.slots, 1, from);
     }
+    this.#slots.reserve(this.size - from);
+    for (let number = from; number < this.size; number++) {
+      this.#slots.add(this.#hash(this.#bytes.held, this.#end(number - 1), this.#end(number)), number);
+    }
+  }
+
+  /** FNV-1a. */
+  #hash(bytes: Buffer, from: number, to: number): number {
+    let hash = this.#seed;
+    for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
+    return hash;
   }
 }
 
@@ -135,10 +156,3 @@ function encodeLong(text: string): Encoded {
 
 const isHex = (text: string) =>
   text.length >= HEX_MIN_CHARS && text.length % 2 === 0 && /^[0-9a-f]+$/.test(text);
-
-/** FNV-1a. */
-function hashOf(bytes: Buffer, from: number, to: number): number {
-  let hash = SEED;
-  for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193);
-  return hash;
-}

@@ -53,3 +53,36 @@ test("texts of any length are held", () => {
   const numbers = long.map((text) => pool.of(text));
   expect(numbers.map((number) => pool.at(number))).toEqual(long);
 });
+
+test("a pool finds the texts of its file by slots that were kept, and those that came after them", () => {
+  fc.assert(
+    fc.property(fc.array(any, { maxLength: 99 }), fc.array(any, { maxLength: 99 }), (first, later) => {
+      const pool = new TextPool();
+      for (const text of first) pool.of(text);
+      const kept = pool.slots;
+      for (const text of later) pool.of(text);
+      const again = new TextPool();
+      for (const [i, rows] of pool.rows.entries()) again.rows[i]?.append(rows.bytes(0, rows.length));
+      again.restored(kept);
+      for (const text of [...first, ...later]) expect(again.find(text)).toBe(pool.find(text));
+      expect(again.of("neither of them")).toBe(again.size - 1);
+    }),
+  );
+});
+
+test("slots of other texts than a pool holds are refused", () => {
+  const pool = new TextPool();
+  for (const text of ["a", "b", "c"]) pool.of(text);
+  const { seed, slots, size } = pool.slots;
+  const odd = [
+    { seed, slots, size: size - 1 },
+    { seed, slots, size: size + 1 },
+    { seed, slots: slots.subarray(4), size },
+    { seed, slots: new Uint8Array(slots.length), size },
+  ];
+  for (const known of odd) {
+    const again = new TextPool();
+    for (const [i, rows] of pool.rows.entries()) again.rows[i]?.append(rows.bytes(0, rows.length));
+    expect(() => again.restored(known)).toThrow(RangeError);
+  }
+});
