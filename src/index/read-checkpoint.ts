@@ -29,7 +29,7 @@ export interface CheckpointBytes {
 /** A checkpoint that is in memory already; what is read of it is copied. */
 export const inMemory = (bytes: Uint8Array): CheckpointBytes => ({
   length: bytes.length,
-  read: (from, length) => Buffer.from(Uint8Array.from(bytes.subarray(from, from + length)).buffer),
+  read: (from, length) => Buffer.from(new Uint8Array(bytes.subarray(from, from + length)).buffer),
 });
 
 interface Segment {

@@ -10,13 +10,18 @@ const UNSYNCED_MAX_BYTES = 4 << 20;
 
 /**
  * Replace a file durably.
+ * @param mode  permission bits of the new file before umask
  * @returns its bytes
  * @throws Node errors; the target is then as it was and no temporary file is left
  */
-export async function writePiecesDurably(file: string, pieces: Iterable<Uint8Array>): Promise<number> {
+export async function writePiecesDurably(
+  file: string,
+  pieces: Iterable<Uint8Array>,
+  mode = 0o644,
+): Promise<number> {
   const temporary = besides(file);
   try {
-    const handle = await promises.open(temporary, "wx", 0o644);
+    const handle = await promises.open(temporary, "wx", mode);
     const bytes = await writeSynced(handle, pieces, 0);
     await promises.rename(temporary, file);
     await fsyncFolder(dirname(file));

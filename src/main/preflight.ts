@@ -1,10 +1,7 @@
 /** Whether a repository can be served at all, before anything in it is changed. */
 import { ProcessError } from "../domain/process-error.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
-import { readIndex } from "../store/git-index/git-index.ts";
-import { readShared } from "../store/git-index/shared-index.ts";
 import { preflight } from "../store/preflight/preflight.ts";
-import { noteFilter } from "../store/trees/note-filter.ts";
 import { allRoots, attributeLines } from "./attributes.ts";
 
 /**
@@ -22,7 +19,7 @@ export async function checkRepository(
     gitdir: place.gitDir,
     ref: `refs/heads/${branch}`,
     roots: all,
-    paths: [...trackedNotes(place, all), ...all.map((root) => (root === "." ? "new.md" : `${root}/new.md`))],
+    paths: all.map((root) => (root === "." ? "new.md" : `${root}/new.md`)),
     pendingLines: attributeLines(roots),
     uid: process.getuid?.() ?? null,
   });
@@ -31,15 +28,4 @@ export async function checkRepository(
     "USAGE",
     `${place.root} can't be served:\n${refusals.map(({ message }) => `  ${message}`).join("\n")}`,
   );
-}
-
-function trackedNotes(place: GitPlace, roots: readonly string[]): string[] {
-  const { file } = noteFilter(roots);
-  try {
-    const { index } = readIndex(place.gitDir, (name) => readShared(place.gitDir, name));
-    return [...index.entries()].map(({ path }) => path).filter((path) => file(path));
-  } catch {
-    // An index that can't be read is one of the obstacles that preflight names.
-    return [];
-  }
 }

@@ -1,22 +1,18 @@
 /**
  * The base table: what each working file was last known to hold, and the signature under which it was read.
- * A snapshot file and a journal of what came after. A torn or foreign line of the journal is left out; the
- * table is then older than the disk, which costs a look and never a byte.
+ * A snapshot file (`frozen-rows.ts`) and a journal of what came after. A torn or foreign line of the journal, or a
+ * damaged snapshot, is left out; the table is then older than the disk, which costs a look and never a byte.
  */
 import { appendFileSync, promises, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
-import { orAbsent, writeDurably, writeDurablySync } from "../../lib/durable-file.ts";
-import { folderOf } from "../../lib/slash-path.ts";
+import { orAbsent, writeDurablySync } from "../../lib/durable-file.ts";
+import { writePiecesDurably } from "../../lib/durable-pieces.ts";
 import { asStorageError } from "../storage-error.ts";
+import { type ChangedRows, changedRows } from "./changed-rows.ts";
 import type { Known } from "./disk-look.ts";
-
-interface Row {
-  readonly base: BlobId | null;
-  /** What lay on disk at the last settled look; base need not be the same. */
-  readonly known: Known | null;
-}
+import { freezeRows, noRows, type Row, readRows } from "./frozen-rows.ts";
 
 export interface BaseTable {
   base(path: RepoPath): BlobId | null;
@@ -25,25 +21,20 @@ export interface BaseTable {
   paths(under?: string): Iterable<RepoPath>;
   setBase(path: RepoPath, blob: BlobId | null): void;
   setKnown(path: RepoPath, known: Known | null): void;
-  /** How many files it knows. */
-  readonly size: number;
   /** Hand the changes so far to the journal: they survive a kill. @throws NotesError STORAGE */
   write(): void;
   /** Make the journal outlive a power cut. @throws NotesError STORAGE */
   sync(): Promise<void>;
   /**
-   * Write the whole table anew, in slices, and begin an empty journal. Changes that only the snapshot will hold are
-   * not in the journal meanwhile: a kill leaves them out.
+   * Write the whole table anew, in slices, and begin an empty journal; nothing where it stands so already. Changes
+   * that only the snapshot will hold are not in the journal meanwhile: a kill leaves them out.
    * @throws NotesError STORAGE
    */
   flush(): Promise<void>;
 }
 
-const NOTHING: Row = { base: null, known: null };
 /** A journal over this and over the snapshot's own size is folded into the snapshot at the next sync. */
 const MAX_JOURNAL_BYTES = 8 << 20;
-/** Lines written at once: a few milliseconds of work. */
-const SLICE_LINES = 1000;
 const LINE = /^(([0-9a-f]{40}|-) ([0-9a-f]{40}|-) (\S+) (".*"))$/;
 
 function lineOf(path: RepoPath, { base, known }: Row): string {
@@ -68,60 +59,58 @@ function rowOf(line: string): readonly [RepoPath, Row] | null {
 export function openBaseTable(folder: string): BaseTable {
   const snapshot = join(folder, "base");
   const journal = join(folder, "base.log");
-  const rows = new Map<RepoPath, Row>();
-  const byFolder = new Map<string, Set<RepoPath>>();
+  let frozen = noRows();
+  /** What came after the snapshot. */
+  let rows = changedRows();
+  /** What came after it until a flush began that is writing it now; null when none is. */
+  let taken: ChangedRows | null = null;
   /** Changed, and not in the journal yet. */
   let dirty = new Set<RepoPath>();
-  /** Changed while a flush is writing the snapshot; null when none is. */
-  let since: Set<RepoPath> | null = null;
   let flushing: Promise<void> | null = null;
   let journalBytes = 0;
   let snapshotBytes = 0;
+  let stale = true;
 
-  for (const file of [snapshot, journal]) {
-    const text = orAbsent(() => readFileSync(file, "utf8")) ?? "";
-    if (file === journal) journalBytes = text.length;
-    else snapshotBytes = text.length;
-    for (let start = 0; start < text.length; ) {
-      const end = text.indexOf("\n", start);
+  const held = orAbsent(() => readFileSync(snapshot));
+  if (held !== null) {
+    snapshotBytes = held.length;
+    const read = readRows(held);
+    stale = read === null;
+    if (read !== null) frozen = read;
+    // Until version 0.2 the snapshot was lines, as the journal is.
+    else replay(held.toString("utf8"));
+  }
+  const text = orAbsent(() => readFileSync(journal, "utf8")) ?? "";
+  journalBytes = text.length;
+  replay(text);
+
+  function replay(lines: string): void {
+    for (let start = 0; start < lines.length; ) {
+      const end = lines.indexOf("\n", start);
       // Without its end a line is torn.
-      const parsed = rowOf(text.slice(start, end < 0 ? text.length : end));
-      if (parsed !== null) keep(parsed[0], parsed[1]);
-      start = end < 0 ? text.length : end + 1;
+      const parsed = rowOf(lines.slice(start, end < 0 ? lines.length : end));
+      if (parsed !== null) rows.set(parsed[0], parsed[1]);
+      start = end < 0 ? lines.length : end + 1;
     }
   }
 
-  function keep(path: RepoPath, row: Row): void {
-    const isNew = !rows.has(path);
-    if (row.base !== null || row.known !== null) {
-      rows.set(path, row);
-      if (isNew) enter(path);
-    } else if (rows.delete(path)) leave(path);
-  }
+  const changedAt = (path: RepoPath) => rows.get(path) ?? taken?.get(path);
+  const baseOf = (path: RepoPath) => {
+    const changed = changedAt(path);
+    return changed === undefined ? frozen.base(path) : changed.base;
+  };
+  const knownOf = (path: RepoPath) => {
+    const changed = changedAt(path);
+    return changed === undefined ? frozen.known(path) : changed.known;
+  };
 
-  function enter(path: RepoPath): void {
-    const at = folderOf(path);
-    const paths = byFolder.get(at);
-    if (paths === undefined) byFolder.set(at, new Set([path]));
-    else paths.add(path);
-  }
-
-  function leave(path: RepoPath): void {
-    const at = folderOf(path);
-    const paths = byFolder.get(at);
-    paths?.delete(path);
-    if (paths?.size === 0) byFolder.delete(at);
-  }
-
-  function change(path: RepoPath, part: Partial<Row>): void {
-    const before = rows.get(path) ?? NOTHING;
-    keep(path, { ...before, ...part });
+  function change(path: RepoPath, row: Row): void {
+    rows.set(path, row);
     dirty.add(path);
-    since?.add(path);
   }
 
-  const lineAt = (path: RepoPath) => lineOf(path, rows.get(path) ?? NOTHING);
-  const linesOf = (paths: Iterable<RepoPath>) => Array.from(paths, lineAt).join("");
+  const linesOf = (paths: Iterable<RepoPath>) =>
+    Array.from(paths, (path) => lineOf(path, { base: baseOf(path), known: knownOf(path) })).join("");
 
   function write(): void {
     if (dirty.size === 0) return;
@@ -136,39 +125,38 @@ export function openBaseTable(folder: string): BaseTable {
     dirty.clear();
   }
 
-  /** The whole table as it is when each slice is written. */
-  async function* slices(): AsyncGenerator<string> {
-    let lines: string[] = [];
-    let bytes = 0;
-    for (const [path, row] of rows) {
-      const line = lineOf(path, row);
-      lines.push(line);
-      bytes += line.length;
-      if (lines.length < SLICE_LINES) continue;
-      yield lines.join("");
-      lines = [];
-    }
-    yield lines.join("");
-    snapshotBytes = bytes;
+  /** Every row as it stood when the flush began. */
+  function* all(changed: ChangedRows): Generator<readonly [RepoPath, Row]> {
+    for (const row of frozen.each()) if (changed.get(row[0]) === undefined) yield row;
+    for (const row of changed.each()) if (!isNothing(row[1])) yield row;
   }
 
   async function flushNow(): Promise<void> {
+    if (!stale && rows.size === 0 && journalBytes === 0) return;
     // The snapshot holds them, so a publication meanwhile need not.
     const covered = dirty;
+    const changed = rows;
     dirty = new Set();
-    since = new Set();
+    taken = changed;
+    rows = changedRows();
     try {
-      await writeDurably(snapshot, slices(), { mode: 0o600 });
+      const next = await freezeRows(all(changed));
+      const bytes = await writePiecesDurably(snapshot, next.pieces(), 0o600);
       // What changed while that was written goes into the new journal, without a turn of the loop in between.
-      const lines = linesOf(since);
+      const lines = linesOf(Array.from(rows.each(), ([path]) => path));
       writeDurablySync(journal, lines, { mode: 0o600 });
       dirty.clear();
+      frozen = next;
       journalBytes = lines.length;
+      snapshotBytes = bytes;
+      stale = false;
     } catch (error) {
+      for (const [path, row] of rows.each()) changed.set(path, row);
+      rows = changed;
       for (const path of covered) dirty.add(path);
       throw asStorageError(error, "writing the table of working files");
     } finally {
-      since = null;
+      taken = null;
     }
   }
 
@@ -194,30 +182,27 @@ export function openBaseTable(folder: string): BaseTable {
   }
 
   return {
-    base: (path) => rows.get(path)?.base ?? null,
-    known: (path) => rows.get(path)?.known ?? null,
-    get size() {
-      return rows.size;
-    },
+    base: baseOf,
+    known: knownOf,
     *paths(under) {
-      if (under === undefined) {
-        for (const [path, { base }] of rows) if (base !== null) yield path;
-        return;
-      }
-      for (const [folder, paths] of byFolder) {
-        if (folder !== under && !folder.startsWith(`${under}/`)) continue;
-        for (const path of paths) if ((rows.get(path)?.base ?? null) !== null) yield path;
+      for (const path of frozen.paths(under)) if (changedAt(path) === undefined) yield path;
+      for (const changed of [taken, rows]) {
+        for (const [path, { base }] of changed?.each(under) ?? [])
+          if (base !== null && (changed === rows || rows.get(path) === undefined)) yield path;
       }
     },
-    setBase: (path, blob) => {
-      if ((rows.get(path)?.base ?? null) !== blob) change(path, { base: blob });
+    setBase(path, blob) {
+      if (baseOf(path) !== blob) change(path, { base: blob, known: knownOf(path) });
     },
     setKnown(path, known) {
-      const before = rows.get(path)?.known ?? null;
-      if (before?.signature !== known?.signature || before?.blob !== known?.blob) change(path, { known });
+      const before = knownOf(path);
+      if (before?.signature !== known?.signature || before?.blob !== known?.blob)
+        change(path, { base: baseOf(path), known });
     },
     write,
     sync,
     flush,
   };
 }
+
+const isNothing = ({ base, known }: Row) => base === null && known === null;

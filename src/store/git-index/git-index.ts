@@ -16,6 +16,7 @@ import {
   countOf,
   type EntryRun,
   entryAt,
+  foldersOf,
   type IndexEntry,
   type IndexImage,
   standing,
@@ -40,6 +41,8 @@ export interface GitIndex {
   /** Entries of a path: none, one of stage 0, or up to three of a conflict. @cost a binary search */
   at(path: RepoPath): IndexEntry[];
   entries(): IterableIterator<IndexEntry>;
+  /** Folders that hold an entry whose name ends so, "" the root. @cost a look at each entry's name */
+  folders(ending: string): Set<string>;
   /**
    * An index with these changes; this one stays as it is.
    * @param edits one a path; together they make a tree (no addition stands where another needs a folder)
@@ -129,6 +132,7 @@ export function over(image: IndexImage): GitIndex {
     *entries() {
       for (const raw of walk(image)) yield entryAt(raw);
     },
+    folders: (ending) => foldersOf(image, Buffer.from(ending)),
     edit(edits, moved = new Map()) {
       const { image: edited, left } = editImage(image, edits, moved);
       if (edited.shared !== null)

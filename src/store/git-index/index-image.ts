@@ -165,3 +165,34 @@ export function entryAt(raw: RawEntry): IndexEntry {
     intentToAdd: (extended & INTENT_TO_ADD) !== 0,
   };
 }
+
+/** Folders that hold an entry whose name ends so, "" the root. */
+export function foldersOf(image: IndexImage, ending: Buffer): Set<string> {
+  const found = new Set<string>();
+  let last: Buffer = Buffer.alloc(0);
+  for (const { bytes, start } of walk(image)) {
+    const from = nameStart(bytes, start);
+    const end = from + nameLength(bytes, start);
+    // Neighbours mostly share theirs, which is seen without making a text of it.
+    if (!endsSo(bytes, from, end, ending) || (found.size > 0 && liesIn(bytes, from, end, last))) continue;
+    last = bytes.subarray(from, Math.max(from, bytes.lastIndexOf(SLASH, end - 1) + 1));
+    found.add(last.toString("utf8", 0, Math.max(0, last.length - 1)));
+  }
+  return found;
+}
+
+const SLASH = 0x2f;
+
+function endsSo(bytes: Buffer, from: number, end: number, ending: Buffer): boolean {
+  const start = end - ending.length;
+  if (start < from) return false;
+  for (let i = 0; i < ending.length; i++) if (bytes[start + i] !== ending[i]) return false;
+  return true;
+}
+
+/** Whether a name lies in a folder, given with its slash, and not below. */
+function liesIn(bytes: Buffer, from: number, end: number, folder: Buffer): boolean {
+  for (let i = 0; i < folder.length; i++) if (bytes[from + i] !== folder[i]) return false;
+  for (let at = from + folder.length; at < end; at++) if (bytes[at] === SLASH) return false;
+  return true;
+}

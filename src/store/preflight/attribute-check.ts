@@ -5,13 +5,23 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { orAbsent } from "../../lib/durable-file.ts";
-import { type AttributeRule, decide, gitMacros, type Macros, parseAttributes } from "./attribute-rules.ts";
+import { folderOf } from "../../lib/slash-path.ts";
+import {
+  type Assignment,
+  type AttributeRule,
+  decide,
+  gitMacros,
+  type Macros,
+  parseAttributes,
+} from "./attribute-rules.ts";
 
 export interface AttributeCheck {
   readonly root: string;
   readonly gitdir: string;
-  /** Note paths to judge: existing ones, and what new ones will be called. */
+  /** Note paths to judge: existing ones, and what new ones will be called. Looked at when some line may convert. */
   readonly paths: readonly string[];
+  /** Folders that these lie in, where they are known. */
+  readonly folders?: Iterable<string>;
   /** Files of the system and the person, weakest first (core.attributesFile and such). */
   readonly outsideFiles?: readonly string[];
   /** Lines that are about to be appended to `<gitdir>/info/attributes`. */
@@ -26,11 +36,10 @@ interface AttributeRefusal {
   readonly message: string;
 }
 
-function foldersAbove(paths: readonly string[]): string[] {
+/** These folders and all above them. */
+function withFoldersAbove(folders: Iterable<string>): string[] {
   const found = new Set<string>([""]);
-  for (const path of paths)
-    for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
-      found.add(path.slice(0, slash));
+  for (const folder of folders) for (let at = folder; !found.has(at); at = folderOf(at)) found.add(at);
   // A folder before those below it: the nearer file is the stronger one.
   return [...found].sort();
 }
@@ -44,7 +53,9 @@ interface Rules {
 }
 
 /** What every file says, the stronger later. */
-function rulesOf({ root, gitdir, paths, outsideFiles = [], pendingLines = "" }: AttributeCheck): Rules {
+function rulesOf(check: AttributeCheck): Rules {
+  const { root, gitdir, outsideFiles = [], pendingLines = "" } = check;
+  const folders = check.folders ?? new Set(check.paths.map(folderOf));
   const macros = gitMacros();
   const rules: AttributeRule[] = [];
   const add = (file: string, shown: string, folder: string, more = "") => {
@@ -53,13 +64,22 @@ function rulesOf({ root, gitdir, paths, outsideFiles = [], pendingLines = "" }: 
     rules.push(...parseAttributes(whole, shown, folder, macros));
   };
   for (const file of outsideFiles) add(file, file, "");
-  for (const folder of foldersAbove(paths)) {
+  for (const folder of withFoldersAbove(folders)) {
     const shown = join(folder, ".gitattributes");
     add(join(root, shown), shown, folder);
   }
   add(join(gitdir, "info", "attributes"), join(gitdir, "info", "attributes"), "", pendingLines);
   const watched = new Set([...WATCHED, ...macros.keys()]);
   return { rules: rules.filter((rule) => rule.assigns.some(([name]) => watched.has(name))), macros };
+}
+
+/** Whether any line, by itself, could have Git convert a file's bytes; lines that only forbid it can't. */
+function mayConvert({ rules, macros }: Rules): boolean {
+  const allows = ([name, value]: Assignment): boolean => {
+    if (value === false || value === null) return false;
+    return WATCHED.includes(name) || (macros.get(name)?.some(allows) ?? false);
+  };
+  return rules.some(({ assigns }) => assigns.some(allows));
 }
 
 /** What converts this path, if anything: the deciding rule and what it does. */
@@ -91,12 +111,12 @@ function conversion({ rules, macros }: Rules, path: string): { rule: AttributeRu
 
 /**
  * Lines by which Git would change a note's bytes, each once.
- * @cost one small read for each folder that holds notes; paths are matched only when some line is about content
+ * @cost one small read for each folder that holds notes; paths are matched only when some line may convert content
  */
 export function attributeRefusals(check: AttributeCheck): AttributeRefusal[] {
   const found = new Map<AttributeRule, AttributeRefusal>();
   const rules = rulesOf(check);
-  if (rules.rules.length === 0) return [];
+  if (!mayConvert(rules)) return [];
   for (const path of check.paths) {
     const bad = conversion(rules, path);
     if (bad === null || found.has(bad.rule)) continue;

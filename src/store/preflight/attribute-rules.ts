@@ -15,7 +15,7 @@ interface RuleSource {
 
 /** `true` set, `false` unset by `-name`, null back to unspecified by `!name`, else its value. */
 type AttributeValue = string | boolean | null;
-type Assignment = readonly [name: string, value: AttributeValue];
+export type Assignment = readonly [name: string, value: AttributeValue];
 
 export interface AttributeRule extends RuleSource {
   readonly matches: (path: string) => boolean;

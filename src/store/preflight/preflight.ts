@@ -17,12 +17,16 @@ import { join, resolve } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import { errnoOf, orAbsent } from "../../lib/durable-file.ts";
 import { readGitConfig } from "../../lib/git-config.ts";
-import { readIndex } from "../git-index/git-index.ts";
+import { folderOf } from "../../lib/slash-path.ts";
+import { type GitIndex, readIndex } from "../git-index/git-index.ts";
 import { readShared } from "../git-index/shared-index.ts";
 import { asStorageError } from "../storage-error.ts";
+import { noteFilter } from "../trees/note-filter.ts";
 import { type AttributeCheck, attributeRefusals } from "./attribute-check.ts";
 
-export interface PreflightWish extends AttributeCheck {
+export interface PreflightWish extends Omit<AttributeCheck, "folders"> {
+  /** What new notes will be called, to judge beside those that Git's index has. */
+  readonly paths: readonly string[];
   /** Absolute, symbolic links resolved. */
   readonly root: string;
   readonly gitdir: string;
@@ -147,7 +151,10 @@ function objects({ gitdir }: PreflightWish): Refusal[] {
   return found;
 }
 
-function index({ gitdir }: PreflightWish, config: Config): Refusal[] {
+function index(
+  { gitdir }: PreflightWish,
+  config: Config,
+): { readonly found: readonly Refusal[]; readonly read: GitIndex | null } {
   const found: Refusal[] = [];
   if (Number(last(config, "index.version") ?? 2) > 3)
     found.push(refusal("index", "index.version is 4. Set it to 2 with git config index.version 2."));
@@ -168,12 +175,28 @@ function index({ gitdir }: PreflightWish, config: Config): Refusal[] {
       ),
     );
   try {
-    readIndex(gitdir, maySplit ? (name) => readShared(gitdir, name) : undefined);
+    const { index } = readIndex(gitdir, maySplit ? (name) => readShared(gitdir, name) : undefined);
+    return { found, read: index };
   } catch (error) {
     if (!(error instanceof NotesError)) throw error;
     found.push(refusal("index", error.message));
   }
-  return found;
+  return { found, read: null };
+}
+
+function attributes(wish: PreflightWish, read: GitIndex | null): Refusal[] {
+  const { file } = noteFilter(wish.roots);
+  const folders = new Set(wish.paths.map(folderOf));
+  for (const folder of read?.folders(".md") ?? []) folders.add(folder);
+  const check: AttributeCheck = {
+    ...wish,
+    folders,
+    get paths() {
+      const tracked = read === null ? [] : Array.from(read.entries(), ({ path }) => path);
+      return [...tracked.filter((path) => file(path)), ...wish.paths];
+    },
+  };
+  return attributeRefusals(check).map(({ message }) => refusal("attributes", message));
 }
 
 function owner({ root, gitdir, uid }: PreflightWish): Refusal[] {
@@ -230,6 +253,6 @@ export async function preflight(wish: PreflightWish): Promise<Refusal[]> {
   const unfit = [...formats(config), ...layout(wish, config), ...owner(wish)];
   // The rest reads what an unknown format may not have.
   if (unfit.length > 0) return unfit;
-  const attributes = attributeRefusals(wish).map(({ message }) => refusal("attributes", message));
-  return [...objects(wish), ...index(wish, config), ...placing(wish), ...attributes];
+  const { found, read } = index(wish, config);
+  return [...objects(wish), ...found, ...placing(wish), ...attributes(wish, read)];
 }

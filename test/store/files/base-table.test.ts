@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openBaseTable } from "../../../src/store/files/base-table.ts";
@@ -59,4 +59,54 @@ test("the loop has turns while a large table is written, between its first slice
   await flushed;
   sizes.delete(0);
   expect(sizes.size).toBeGreaterThan(5);
+});
+
+test("the lines that were the whole table in earlier versions are read, and written anew as it is now", async () => {
+  const folder = temporaryFolder();
+  const table = openBaseTable(folder);
+  table.setBase(path(1), blobOf("1"));
+  table.setKnown(path(1), { blob: blobOf("1"), signature: "1:2:3:4" });
+  table.setBase(path(2), blobOf("2"));
+  table.write();
+  renameSync(join(folder, "base.log"), join(folder, "base"));
+  const before = openBaseTable(folder);
+  expect([...before.paths()]).toEqual([path(1), path(2)]);
+  await before.flush();
+  expect(readFileSync(join(folder, "base"), "latin1")).toMatch(/^\{"magic":"notesd-base"/);
+  const after = openBaseTable(folder);
+  expect([...after.paths()]).toEqual([path(1), path(2)]);
+  expect(after.known(path(1))).toEqual({ blob: blobOf("1"), signature: "1:2:3:4" });
+});
+
+test("a table that stands in its file already is not written again", async () => {
+  const folder = temporaryFolder();
+  const table = openBaseTable(folder);
+  table.setBase(path(1), blobOf("1"));
+  await table.flush();
+  const { ino } = statSync(join(folder, "base"));
+  await table.flush();
+  const again = openBaseTable(folder);
+  await again.flush();
+  expect(statSync(join(folder, "base")).ino).toBe(ino);
+  again.setBase(path(1), null);
+  await again.flush();
+  expect(statSync(join(folder, "base")).ino).not.toBe(ino);
+  expect([...openBaseTable(folder).paths()]).toEqual([]);
+});
+
+test("a write that fails leaves the table as it was, and the next one writes all of it", async () => {
+  const folder = temporaryFolder();
+  const table = openBaseTable(folder);
+  table.setBase(path(1), blobOf("1"));
+  await table.flush();
+  table.setBase(path(2), blobOf("2"));
+  const aside = `${folder}-aside`;
+  renameSync(folder, aside);
+  const failed = table.flush();
+  table.setBase(path(3), blobOf("3"));
+  await expect(failed).rejects.toThrow();
+  renameSync(aside, folder);
+  expect([...table.paths()]).toEqual([path(1), path(2), path(3)]);
+  await table.flush();
+  expect([...openBaseTable(folder).paths()]).toEqual([path(1), path(2), path(3)]);
 });

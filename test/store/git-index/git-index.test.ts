@@ -312,3 +312,18 @@ test("staged paths are those where index and tip differ, as git diff --cached sa
   );
   expect(statSync(join(repo.gitdir, "index")).isFile()).toBe(true);
 });
+
+test("the folders of an index are those with an entry that ends so", () => {
+  const repo = repoWith(
+    "a.md",
+    "notes/b.md",
+    "notes/deep/c.md",
+    "notes/deep.md",
+    "other/d.txt",
+    "notes/deep/e.txt",
+  );
+  const { index } = readIndex(repo.gitdir);
+  expect([...index.folders(".md")].sort()).toEqual(["", "notes", "notes/deep"]);
+  expect([...index.folders(".txt")].sort()).toEqual(["notes/deep", "other"]);
+  expect([...index.folders(".png")]).toEqual([]);
+});

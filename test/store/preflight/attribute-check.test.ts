@@ -69,3 +69,26 @@ test("a person's own file outside the repository counts, weakest of all", () => 
   expect(attributeRefusals({ ...check, outsideFiles }).map(({ file }) => file)).toEqual(outsideFiles);
   expect(attributeRefusals({ ...check, outsideFiles, pendingLines: OURS })).toEqual([]);
 });
+
+test("paths are looked at only where some line could convert a file", () => {
+  const looked = (files: Readonly<Record<string, string>>) => {
+    let asked = false;
+    const check = repoWith(files);
+    const paths = () => {
+      asked = true;
+      return check.paths;
+    };
+    attributeRefusals({
+      ...check,
+      folders: ["notes/own"],
+      get paths() {
+        return paths();
+      },
+    });
+    return asked;
+  };
+  expect(looked({ ".gitattributes": OURS })).toBe(false);
+  expect(looked({ ".gitattributes": "*.md binary !eol\n[attr]plain -text\n*.txt plain\n" })).toBe(false);
+  expect(looked({ "notes/own/.gitattributes": "*.txt text\n" })).toBe(true);
+  expect(looked({ ".gitattributes": "[attr]odd text\n*.txt odd\n" })).toBe(true);
+});
