@@ -84,6 +84,10 @@ export function createCliHost(): CliHost {
       const { runHook } = await import("./hook-command.ts");
       return runHook(name, around, (text) => io.err(text));
     },
+    async mergeDriver(args) {
+      const { mergeDriver } = await import("./merge-driver.ts");
+      return mergeDriver(args, around, (text) => io.err(text));
+    },
     interrupted,
   };
 }

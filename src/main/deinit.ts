@@ -11,6 +11,7 @@ import { unsplitIndex } from "../store/git-index/unsplit.ts";
 import { GIT_ALIASES } from "./git-aliases.ts";
 import { earlierHooks } from "./hooks.ts";
 import { GIT_CONFIG } from "./init.ts";
+import { mergeDriverKeys } from "./merge-driver.ts";
 import { recover } from "./recover.ts";
 import { resolvePlace, type Surroundings } from "./resolve.ts";
 import { takeLock } from "./take-lock.ts";
@@ -31,7 +32,7 @@ export async function deinit(flags: Flags, around: Surroundings): Promise<Deinit
       .filter(([key, value]) => values.get(key.toLowerCase())?.at(-1) === value)
       .map(([key]) => key);
     await setGitConfig(config, {
-      ...Object.fromEntries(ours.map((key) => [key, null])),
+      ...Object.fromEntries([...ours, ...(await mergeDriverKeys(place))].map((key) => [key, null])),
       ...(await earlierHooks(place)),
       ...(values.get("notesd.splitindex")?.at(-1) === "true" ? { "notesd.splitIndex": null } : {}),
       "notesd.marked": null,

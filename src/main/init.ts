@@ -22,6 +22,7 @@ import { countMarkdownOutside } from "./count-markdown.ts";
 import { GIT_ALIASES } from "./git-aliases.ts";
 import { installHooks } from "./hooks.ts";
 import { openIdentities } from "./identities.ts";
+import { mergeDriverConfig } from "./merge-driver.ts";
 import { personOf } from "./person.ts";
 import { checkRepository } from "./preflight.ts";
 import { parseSettings } from "./read-settings.ts";
@@ -80,6 +81,7 @@ export async function init(wish: InitWish): Promise<InitReport> {
   await setGitConfig(config, {
     ...GIT_CONFIG,
     ...ownAliases(values),
+    ...mergeDriverConfig(place),
     "notesd.splitIndex": splitIndex,
     "notesd.marked": "true",
   });

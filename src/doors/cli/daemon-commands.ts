@@ -123,6 +123,14 @@ export function addDaemonCommands(program: Command, host: CliHost, outcome: Outc
     .action(async (name: string, args: string[]) => {
       outcome.code = await host.hook(name, args);
     });
+
+  program
+    .command("merge-driver", { hidden: true })
+    .allowUnknownOption()
+    .argument("<args...>")
+    .action(async (args: string[]) => {
+      outcome.code = await host.mergeDriver(args);
+    });
 }
 
 /** `key: value` lines: short lists in the line, long ones with their first few; what is empty or zero is left out. */

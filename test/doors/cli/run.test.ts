@@ -97,6 +97,7 @@ function run(...args: string[]): Promise<number> {
     getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
     setConfig: unused,
     hook: async () => 0,
+    mergeDriver: async () => 0,
     interrupted: () => interrupted,
   };
   return runCli(args, registry, host);
