@@ -4,7 +4,7 @@
  * are the same; where that can't be had the change is refused.
  */
 import { diffArrays } from "diff";
-import { isAlias, isMap, isNode, isScalar, isSeq, type Pair, parseDocument, type YAMLSeq } from "yaml";
+import type { Pair, YAMLSeq } from "yaml";
 import { linesOf } from "./diff3.ts";
 import {
   type FrontMatter,
@@ -15,6 +15,7 @@ import {
   YAML_OPTIONS,
 } from "./front-matter.ts";
 import { spliceSimple } from "./simple-block.ts";
+import { isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from "./yaml-package.ts";
 import { isList, type Quotes, scalarText, valueText } from "./yaml-text.ts";
 
 /** Values by key; undefined removes a key. */

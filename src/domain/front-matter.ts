@@ -3,10 +3,13 @@
  * is written. What the keys mean is `note-file.ts`; changing one of them is `front-matter-splice.ts`.
  * Invariant: `bom + open + block + close + body` is the text, and no text makes this run code or hang.
  */
-import matter from "gray-matter";
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
-
+import type Matter from "gray-matter";
+import type { Node, Pair } from "yaml";
+import { late } from "../lib/late.ts";
 import { readSimple } from "./simple-block.ts";
+import { isAlias, isMap, isScalar, isSeq, lineCounter, parseDocument } from "./yaml-package.ts";
+
+const matter = late<typeof Matter>("gray-matter");
 
 /** What a key holds. Numbers and booleans only where writing them again gives the same text. */
 export type Value = string | number | boolean | null | readonly Value[] | { readonly [key: string]: Value };
@@ -121,7 +124,7 @@ function parseBlock(block: string): ReadonlyMap<string, Value> | null {
   };
   // Options are always passed: without them gray-matter answers from a cache and may run JavaScript.
   const engines = { yaml: engine, json: refuse, javascript: refuse, coffee: refuse };
-  matter(`---\n${lines}${lines.endsWith("\n") ? "" : "\n"}---\n`, { language: "yaml", engines });
+  matter()(`---\n${lines}${lines.endsWith("\n") ? "" : "\n"}---\n`, { language: "yaml", engines });
   return data;
 }
 
@@ -139,9 +142,9 @@ export const YAML_OPTIONS = {
 const tooDeep = (line: number) => new Unreadable(`front matter nested deeper than ${DEPTH_MAX}`, line);
 
 function parseYaml(lines: string): ReadonlyMap<string, Value> | null {
-  const lineCounter = new LineCounter();
-  const document = parseDocument(lines, { ...YAML_OPTIONS, lineCounter });
-  const lineAt = (offset: number) => lineCounter.linePos(offset).line + 1;
+  const counter = lineCounter();
+  const document = parseDocument(lines, { ...YAML_OPTIONS, lineCounter: counter });
+  const lineAt = (offset: number) => counter.linePos(offset).line + 1;
   const [error] = document.errors;
   // Where the parser runs out of stack depends on who called it; what the file is told must not.
   if (error !== undefined && /call stack/i.test(error.message)) throw tooDeep(2);

@@ -5,7 +5,6 @@
 import fs from "node:fs";
 import { mkdir, open, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import git from "isomorphic-git";
 import type { Author } from "../domain/event.ts";
 import type { CommitId } from "../domain/note.ts";
 import { appendReflog, reflogLine } from "./refs/reflog.ts";
@@ -50,6 +49,7 @@ export function createRepository(wish: NewRepository): Promise<CommitId> {
     }
     // HEAD is what makes the folder a repository, so it comes last.
     await writeFile(join(gitdir, "HEAD"), `ref: refs/heads/${branch}\n`);
+    const git = await isomorphicGit();
     for (const filepath of Object.keys(wish.files)) await git.add({ fs, dir, filepath });
     const at = { timestamp: Math.floor(atMs / 1000), timezoneOffset: 0 };
     const id = await git.commit({
@@ -96,5 +96,10 @@ async function sync(path: string): Promise<void> {
 
 /** Every path in the Git index of a working tree; an unreadable index is an error. */
 export function trackedPaths(dir: string, gitdir: string): Promise<string[]> {
-  return withStorageErrors("reading the Git index", () => git.listFiles({ fs, dir, gitdir }));
+  return withStorageErrors("reading the Git index", async () =>
+    (await isomorphicGit()).listFiles({ fs, dir, gitdir }),
+  );
 }
+
+/** Loaded where it is used: a start uses none of it. */
+const isomorphicGit = async () => (await import("isomorphic-git")).default;

@@ -1,7 +1,10 @@
 /** Rows for a terminal: aligned by display width (CJK too), cut to its columns, plain where there is no colour. */
 import { stripVTControlCharacters, styleText } from "node:util";
-import Table from "cli-table3";
+import type CliTable from "cli-table3";
+import { late } from "../../lib/late.ts";
 import type { Io } from "./host.ts";
+
+const tables = late<typeof CliTable>("cli-table3");
 
 type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -38,6 +41,7 @@ export function table(
   rows: readonly (readonly string[])[],
 ): string {
   if (rows.length === 0) return "";
+  const Table = tables();
   const made = new Table({
     chars: NO_LINES,
     style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
