@@ -16,6 +16,7 @@ import { notesHistory } from "./notes-history.ts";
 import { notesList } from "./notes-list.ts";
 import { notesRead } from "./notes-read.ts";
 import { notesRestore } from "./notes-restore.ts";
+import { notesReview } from "./notes-review.ts";
 import { notesRun } from "./notes-run.ts";
 import { notesSearch } from "./notes-search.ts";
 import { notesSubscribe } from "./notes-subscribe.ts";
@@ -39,6 +40,7 @@ export const ACTIONS = [
   notesDiff,
   notesBlame,
   notesRestore,
+  notesReview,
   notesChanges,
   notesConflicts,
   notesCommit,

@@ -48,6 +48,11 @@ export function authoriseCall(
   if (PERSONS_ONLY.has(action.name)) {
     throw forbidden(`${action.name} is for persons; this token is the agent ${principal.name}'s.`);
   }
+  if (action.name === "notes.review" && params["mark"] === true) {
+    throw forbidden(
+      `Only persons have a mark; this token is the agent ${principal.name}'s. Name since instead.`,
+    );
+  }
   const effects = effectsOf(action, params);
   if (principal.readOnly && (effects === "write" || effects === "destructive")) {
     throw forbidden(

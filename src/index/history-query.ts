@@ -68,6 +68,40 @@ export function queryHistory(
   return { items, total, nextCursor: more ? last : null };
 }
 
+/**
+ * Rows of commits that the head reaches and none of these does, newest first. They are found at once, so that the
+ * head may move while they are read.
+ * @param seen  numbers of commits
+ * @cost a look at each commit
+ */
+export function* rowsAfter(
+  graph: CommitGraph,
+  log: HistoryLog,
+  seen: readonly number[],
+): Generator<HistoryRow> {
+  const { commits } = graph;
+  const isSeen = new Uint8Array(commits.length);
+  const open = [...seen];
+  for (let number = open.pop(); number !== undefined; number = open.pop()) {
+    if (isSeen[number] === 1) continue;
+    isSeen[number] = 1;
+    for (
+      let which = 0, parent = commits.parentOf(number, 0);
+      parent >= 0;
+      parent = commits.parentOf(number, ++which)
+    )
+      open.push(parent);
+  }
+  const rows: number[] = [];
+  for (let place = log.length - 1; place >= 0; place--) {
+    const number = log.at(place);
+    if (isSeen[number] === 1) continue;
+    const [from, to] = commits.rowsOf(number);
+    for (let row = to - 1; row >= from; row--) rows.push(row);
+  }
+  for (const row of rows) yield shownRow(graph, row);
+}
+
 /** Rows that may pass, newest first. */
 function* rowsOf({ commits }: CommitGraph, log: HistoryLog, filter: HistoryFilter): Generator<number> {
   if (filter.noteId !== undefined) {

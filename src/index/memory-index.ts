@@ -13,7 +13,7 @@ import { type Difference, differencesBetween } from "./differences.ts";
 import { digestOf, filesOf } from "./digest.ts";
 import { deletedIn, entryNamed, fileOf, idEver } from "./find-at.ts";
 import { entriesOf, planMove } from "./head-move.ts";
-import { queryHistory, shownRow } from "./history-query.ts";
+import { queryHistory, rowsAfter, shownRow } from "./history-query.ts";
 import { listNotes, summarize } from "./list-notes.ts";
 import { type LiveNote, liveNote, parsedOf, stateOf } from "./metadata.ts";
 import type {
@@ -230,6 +230,15 @@ export class MemoryIndex implements NoteIndex {
 
   history(filter: HistoryFilter, limit: number, cursor: string | null): Page<HistoryRow> {
     return queryHistory(this.#parts.graph, this.#parts.log, filter, limit, cursor);
+  }
+
+  rowsAfter(seen: readonly CommitId[]): Iterable<HistoryRow> {
+    const { graph, log } = this.#parts;
+    return rowsAfter(
+      graph,
+      log,
+      seen.flatMap((id) => graph.numberOf(id) ?? []),
+    );
   }
 
   rowsOf(id: CommitId): readonly HistoryRow[] {

@@ -189,6 +189,8 @@ export interface NoteIndex {
 
   /** Newest first (fold order). */
   history(filter: HistoryFilter, limit: number, cursor: string | null): Page<HistoryRow>;
+  /** Rows of what the head has and none of these held commits has, newest first. @cost a look at each commit */
+  rowsAfter(seen: readonly CommitId[]): Iterable<HistoryRow>;
   /** Rows of one commit, by path. */
   rowsOf(commit: CommitId): readonly HistoryRow[];
   /** Every path that a note id has had, newest first. */

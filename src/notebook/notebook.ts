@@ -17,6 +17,7 @@ import type {
   Viewer,
 } from "../index/note-index.ts";
 import type { KeptConflict, RepoState } from "../store/note-store.ts";
+import type { Review } from "./review/review.ts";
 
 /** What a write did. A replayed request answers what the first one did. */
 export interface WriteOutcome {
@@ -233,6 +234,11 @@ export interface Notebook {
   ): Promise<{ rows: readonly SearchRow[]; total: number }>;
   summary(viewer: Viewer): Summary;
   history(filter: HistoryFilter, limit: number, cursor: string | null): Promise<Page<HistoryEntry>>;
+  /**
+   * What a person should know since they last looked: since a moment, else their mark, else the last 7 days.
+   * @param mark keep the head that was looked at as the person's mark; an agent has none
+   */
+  review(since: string | undefined, mark: boolean, caller: Caller): Promise<Review>;
   conflicts(noteId?: string): Promise<readonly KeptConflict[]>;
   blobText(id: BlobId): Promise<string>;
 

@@ -27,6 +27,7 @@ import { createFirstLook } from "./reconcile/first-look.ts";
 import { noteWords } from "./reconcile/note-words.ts";
 import { createReconciler } from "./reconcile/reconcile.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
+import { createReview } from "./review/review.ts";
 import { openSeen } from "./seen.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
@@ -166,6 +167,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const notebook: Notebook = {
     types: options.types,
     ...reads,
+    review: createReview({ store, index, moment, nowMs }),
     async write(request, caller, entered) {
       if (!firstLook.done) await firstLook.wait();
       const { change } = request;

@@ -39,6 +39,7 @@ import { type RecoveryReport, recover } from "./recovery/recovery.ts";
 import { openBranchTip } from "./refs/branch-tip.ts";
 import { watchForeignActivity } from "./refs/foreign-activity.ts";
 import { gitLocks } from "./refs/git-lock.ts";
+import { reviewRef, writeLocalRef } from "./refs/local-refs.ts";
 import { openRefSync } from "./refs/ref-sync.ts";
 import { readRef } from "./refs/refs.ts";
 import { repoState, toldState } from "./refs/repo-state.ts";
@@ -217,6 +218,8 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     dropConflicts: async (noteId) => {
       if (conflicts.has(noteId)) await alone(() => conflicts.drop(noteId));
     },
+    reviewMark: async (name) => readRef(gitdir, reviewRef(name)),
+    setReviewMark: (name, commit) => alone(() => writeLocalRef(parts.locks, gitdir, reviewRef(name), commit)),
     close: () =>
       alone(async () => {
         await upkeep.stop();

@@ -181,6 +181,14 @@ export interface NoteStore {
   /** Drop every kept conflict of a note, after it was resolved. */
   dropConflicts(noteId: string): Promise<void>;
 
+  /** The head that a person saw last, by the name of their mark; null: never. */
+  reviewMark(name: string): Promise<CommitId | null>;
+  /**
+   * Keep it durably as `refs/notesd/review/<name>`, which travels with the branch.
+   * @throws NotesError REPO_BUSY another Git holds the ref; STORAGE
+   */
+  setReviewMark(name: string, commit: CommitId): Promise<void>;
+
   /** Flush the work tree's base table and release what is held open. */
   close(): Promise<void>;
 }

@@ -44,6 +44,16 @@ export function noteStoreContract(name: string, open: () => Promise<StoreUnderTe
       return committed(outcomes[0]).events.commit.id;
     }
 
+    test("a person's mark is what was set last, each under its own name", async () => {
+      const [one, two] = [await put("notes/a.md", "one\n"), await put("notes/b.md", "two\n")];
+      expect(await store.reviewMark("abcdefghijklmnop")).toBeNull();
+      await store.setReviewMark("abcdefghijklmnop", one);
+      await store.setReviewMark("abcdefghijklmnop", two);
+      await store.setReviewMark("2222222222222222", one);
+      expect(await store.reviewMark("abcdefghijklmnop")).toBe(two);
+      expect(await store.reviewMark("2222222222222222")).toBe(one);
+    });
+
     test("an unborn branch has no tip, and its first commit has no parent", async () => {
       expect(await store.tip()).toBeNull();
       expect((await store.state()).state).toBe("unborn");

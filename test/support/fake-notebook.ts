@@ -326,6 +326,12 @@ export class FakeNotebook implements Notebook {
   readonly keptConflicts: Awaited<ReturnType<Notebook["conflicts"]>>[number][] = [];
   readonly blobs = new Map<string, string>();
 
+  async review(): ReturnType<Notebook["review"]> {
+    const since = { commit: null, at: new Date(0).toISOString(), from: "week" as const };
+    const none = { by: [], conflicts: [], opened: [], conclusions: [], closed: [], edits: [], deleted: [] };
+    return { since, head: null, writes: 0, notes: 0, ...none, marked: false };
+  }
+
   async conflicts(noteId?: string): ReturnType<Notebook["conflicts"]> {
     return this.keptConflicts.filter((kept) => noteId === undefined || kept.note_id === noteId);
   }

@@ -5,6 +5,7 @@
 import type { Method, ResultOf } from "../../client/client.ts";
 import type { Io } from "./host.ts";
 import { blameText, commit, diffText, historyEntry, who } from "./show-history.ts";
+import { reviewText } from "./show-review.ts";
 import { counted, minute, plain, short, styled, table } from "./text-table.ts";
 
 type Shown = Pick<Io, "colour" | "columns">;
@@ -41,6 +42,7 @@ const VIEWS: Views = {
   "notes.diff": diffText,
   "notes.blame": blameText,
   "notes.restore": changed,
+  "notes.review": reviewText,
   "notes.changes": ({ changes, cursor }, io) =>
     changes.map((change) => changeLine(change, io)).join("") + styled(io, "dim", `cursor ${cursor}\n`),
   "notes.conflicts": ({ conflicts }, io) =>

@@ -12,6 +12,9 @@ import type { GitLocks, HeldLocks } from "./git-lock.ts";
 import type { Prepared } from "./own-locks.ts";
 import { isRefName, readRef } from "./refs.ts";
 
+/** Where a person's mark is kept. @param name  of the mark, 16 of a-z2-7 */
+export const reviewRef = (name: string): string => `refs/notesd/review/${name}`;
+
 function assertOurs(name: string): void {
   if (!name.startsWith("refs/notesd/") || !isRefName(name))
     throw new NotesError("INTERNAL", `${name} is not one of the daemon's own refs`);

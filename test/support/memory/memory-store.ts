@@ -202,6 +202,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     throw new NotesError("UNKNOWN_COMMIT", `${JSON.stringify(text)} ${many}.`, { commit: text });
   }
 
+  const marks = new Map<string, CommitId>();
   const person: MemoryPerson = {
     save: (path, content) => workTree.put(path as RepoPath, toBytes(content)),
     text: (path) => workTree.text(path as RepoPath),
@@ -265,6 +266,10 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     conflicts: async () => [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, c]) => c),
     async dropConflicts(noteId) {
       for (const [key, { note_id }] of kept) if (note_id === noteId) kept.delete(key);
+    },
+    reviewMark: async (name) => marks.get(name) ?? null,
+    async setReviewMark(name, commit) {
+      marks.set(name, commit);
     },
     close: () => workTree.flush(),
   };
