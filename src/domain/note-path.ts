@@ -22,6 +22,11 @@ function isGitSegment(segment: string): boolean {
   return bare === ".git" || /^git~\d+$/.test(bare);
 }
 
+/** The first segment of a path that is Git's own folder somewhere; null: none is. Separators are those of every system. */
+export function dotGitIn(path: string): string | null {
+  return path.split(/[/\\]/).find(isGitSegment) ?? null;
+}
+
 /** Nearly every path there is: no segment of these can be Git's, hidden or anything but itself. */
 const PLAIN = /^(?:\w[\w.-]*\/)*\w[\w.-]*$/;
 

@@ -43,6 +43,9 @@ const BEARER_PROTOCOL = "notesd.bearer.";
 const MAX_TOKEN_CHARS = 512;
 const QUERY_NAMES = ["token", "access_token", "notesd_token", "bearer", "auth", "authorization", "password"];
 
+/** Whether Git asks, which takes a challenge of its own and shows only plain text. */
+export const isGitPath = (path: string): boolean => path === "/notes.git" || path.startsWith("/notes.git/");
+
 /** The cookie of a browser; it names the port, since cookies of one host are shared by all its ports. */
 const cookieName = (port: number): string => `notesd-${port}`;
 
@@ -71,8 +74,7 @@ export function createGuard(options: GuardOptions): Guard {
       return refuse(404, "There is nothing under /.well-known here; no OAuth.");
     if (needs === "nothing") return { kind: "pass", principal: null, stillValid: () => true };
 
-    const challenge =
-      path === "/notes.git" || path.startsWith("/notes.git/") ? 'Basic realm="notesd"' : "Bearer";
+    const challenge = isGitPath(path) ? 'Basic realm="notesd"' : "Bearer";
     const unauthenticated = (message: string) => refuse(401, message, { "www-authenticate": challenge });
     const parameters = new URLSearchParams(query);
     if (QUERY_NAMES.some((name) => parameters.has(name))) {
@@ -83,7 +85,9 @@ export function createGuard(options: GuardOptions): Guard {
     const token = tokenOf(request, options.port());
     if (token === null) {
       return unauthenticated(
-        "A token is needed: send Authorization: Bearer TOKEN. The file <gitdir>/notesd/token holds a person's.",
+        isGitPath(path)
+          ? "A token is needed as the password; any user name will do. The file <gitdir>/notesd/token holds a person's."
+          : "A token is needed: send Authorization: Bearer TOKEN. The file <gitdir>/notesd/token holds a person's.",
       );
     }
     const principal = options.authenticate(token);

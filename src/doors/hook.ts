@@ -1,5 +1,14 @@
-/** The door for this repository's own Git hooks, which run as processes of a person's Git. */
+/**
+ * The door for this repository's own Git hooks, which run as processes of a person's Git. Invariant: a hook that goes
+ * away while it waits leaves nothing held.
+ */
+import type { ServerResponse } from "node:http";
+import { z } from "zod";
+import type { CommitId } from "../domain/note.ts";
+import { jsonOrNull } from "../lib/json-text.ts";
+import type { PushSide } from "../notebook/push/push-side.ts";
 import { type Route, refuse, respond } from "./http.ts";
+import { readBody } from "./read-body.ts";
 
 /** What `POST /hooks/pre-commit` answers. */
 export interface PreCommitAnswer {
@@ -7,8 +16,74 @@ export interface PreCommitAnswer {
   readonly lagging: readonly string[];
 }
 
-/** Put files and Git index level before a person's commit; persons' tokens only. */
-export function hookRoute(levelForCommit: () => Promise<readonly string[]>): Route {
+/** What a push is held to; `POST /hooks/rules` answers it. */
+export const PushRules = z.object({
+  branch: z.string(),
+  roots: z.array(z.string()),
+  types: z.array(z.string()),
+  /** Largest note, and largest file of any kind, bytes. */
+  note_bytes: z.number(),
+  file_bytes: z.number(),
+});
+export type PushRules = z.infer<typeof PushRules>;
+
+const pid = z.number().int().positive();
+const commit = z.custom<CommitId>((value) => typeof value === "string" && /^[0-9a-f]{40}$/.test(value));
+
+/** What `POST /hooks/pre-receive` takes; it answers a `LeaseAnswer`. */
+export const LeaseWish = z.object({
+  /** Of receive-pack. */
+  pid,
+  /** Null: the branch is unborn. */
+  from: commit.nullable(),
+  to: commit,
+  /** Tracked files that differ from HEAD. */
+  dirty: z.array(z.string()),
+  /** Ids of notes that are new at their path. */
+  ids: z.array(z.object({ id: z.string(), path: z.string() })),
+});
+export type LeaseWish = z.infer<typeof LeaseWish>;
+
+/** What `POST /hooks/post-receive` takes. */
+export const PushEnd = z.object({ pid });
+
+export interface HookDoor {
+  levelForCommit(): Promise<readonly string[]>;
+  readonly push: PushSide;
+  readonly rules: PushRules;
+  /** HEAD, the index or a ref moved. */
+  moved(): Promise<void>;
+}
+
+/** Paths of very many notes in one push. */
+const BODY_BYTES = 32 << 20;
+
+/** Routes by path; persons' tokens only. */
+export function hookRoutes(door: HookDoor): Map<string, Route> {
+  const { push } = door;
+  return new Map<string, Route>([
+    ["/hooks/pre-commit", hook(z.unknown(), async () => ({ lagging: await door.levelForCommit() }))],
+    ["/hooks/rules", hook(z.unknown(), async () => door.rules)],
+    ["/hooks/pre-receive", hook(LeaseWish, (wish, gone) => push.lease(wish, gone))],
+    [
+      "/hooks/post-receive",
+      hook(PushEnd, async (end) => {
+        await push.ended(end.pid);
+        return {};
+      }),
+    ],
+    [
+      "/hooks/moved",
+      hook(z.unknown(), async () => {
+        await door.moved();
+        return {};
+      }),
+    ],
+  ]);
+}
+
+/** @param carryOut told by its second argument when the hook is gone */
+function hook<T>(schema: z.ZodType<T>, carryOut: (wish: T, gone: AbortSignal) => Promise<object>): Route {
   return {
     needs: "token",
     methods: {
@@ -16,9 +91,23 @@ export function hookRoute(levelForCommit: () => Promise<readonly string[]>): Rou
         if (principal?.kind !== "person") {
           return refuse(request, response, 403, "A hook sends the person's token.");
         }
-        const answer: PreCommitAnswer = { lagging: await levelForCommit() };
-        respond(response, 200, JSON.stringify(answer));
+        const body = await readBody(request, BODY_BYTES);
+        if (body === "broken") return;
+        if (body === "too large")
+          return refuse(request, response, 413, "The push has too many files for one.");
+        const wish = schema.safeParse(body.text === "" ? {} : jsonOrNull(body.text));
+        if (!wish.success)
+          return refuse(request, response, 400, "The hook is of another version: notesd init.");
+        respond(response, 200, JSON.stringify(await carryOut(wish.data, goneOf(response))));
       },
     },
   };
+}
+
+function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }

@@ -5,16 +5,20 @@ import type { Daemon } from "../actions/action.ts";
 import { parseFrame } from "../lib/jsonrpc.ts";
 import type { Notebook } from "../notebook/notebook.ts";
 import { type AnswerOptions, answer, answerFrame } from "./answer.ts";
+import { type GitDoorOptions, gitRoutes } from "./git-http/routes.ts";
 import type { Admission } from "./guard.ts";
-import { hookRoute } from "./hook.ts";
+import { type HookDoor, hookRoutes } from "./hook.ts";
 import { type Route, refuse, respond } from "./http.ts";
+import { readBody } from "./read-body.ts";
 
 interface RoutesOptions extends AnswerOptions {
   readonly notebook: Notebook;
   readonly daemon: Daemon;
   /** The nonce of daemon.json: who can prove it is the daemon that wrote the file. */
   readonly nonce: string;
-  readonly levelForCommit: () => Promise<readonly string[]>;
+  /** What Git's hooks ask. */
+  readonly hooks: HookDoor;
+  readonly git: GitDoorOptions;
 }
 
 const BODY_BYTES = 1 << 20;
@@ -24,8 +28,9 @@ export function httpRoutes(options: RoutesOptions): Map<string, Route> {
   return new Map<string, Route>([
     ["/rpc", { needs: "token", methods: { POST: (...given) => rpc(...given, options) } }],
     ["/healthz", { needs: "nothing", methods: { GET: (...given) => health(...given, options) } }],
-    ["/hooks/pre-commit", hookRoute(options.levelForCommit)],
     ["/openrpc.json", { needs: "token", methods: { GET: (...given) => document(...given, options) } }],
+    ...hookRoutes(options.hooks),
+    ...gitRoutes(options.git),
   ]);
 }
 
@@ -40,7 +45,7 @@ async function rpc(
   if (encoding !== undefined && encoding !== "identity") {
     return refuse(request, response, 415, "Send the body as it is, without a content-encoding.");
   }
-  const body = await readBody(request);
+  const body = await readBody(request, BODY_BYTES);
   if (body === "too large")
     return refuse(request, response, 413, "A body has at most 1 MiB (1,048,576 bytes).");
   if (principal === null || body === "broken") return;
@@ -54,29 +59,6 @@ async function rpc(
     return replied;
   });
   respond(response, reply === null ? 204 : 200, reply);
-}
-
-/** The body as text; bytes that are no UTF-8 make it no JSON either. */
-async function readBody(request: IncomingMessage): Promise<{ text: string } | "too large" | "broken"> {
-  if (Number(request.headers["content-length"] ?? 0) > BODY_BYTES) return "too large";
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      // Without an encoding set, a request's chunks are buffers.
-      chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      if (bytes > BODY_BYTES) return "too large";
-    }
-  } catch {
-    // The client went away in the middle; there is nobody to answer.
-    return "broken";
-  }
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)) };
-  } catch {
-    return { text: "" };
-  }
 }
 
 /** Liveness, without a token and without data; proves to a client that this is the daemon of daemon.json. */

@@ -13,6 +13,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   415: "INVALID_REQUEST",
   421: "FORBIDDEN",
   500: "INTERNAL",
+  501: "NOT_CONFIGURED",
   503: "OVERLOADED",
 };
 

@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { errorFields, type Log } from "../lib/log.ts";
-import type { Admission, Guard } from "./guard.ts";
+import { type Admission, type Guard, isGitPath } from "./guard.ts";
 import { COMMON_HEADERS, refusalBody } from "./http-text.ts";
 
 type Handler = (
@@ -32,7 +32,8 @@ interface HttpDoorOptions {
 
 /** Make the server; the caller makes it listen. */
 export function createHttpServer(options: HttpDoorOptions): Server {
-  const server = createServer((request, response) => {
+  // A push may take long to send; whoever sends nothing for a while is ended by its route.
+  const server = createServer({ requestTimeout: 0 }, (request, response) => {
     request.on("error", (error) => options.log.debug("a request broke", { error: error.message }));
     response.on("error", (error) => options.log.debug("a response broke", { error: error.message }));
     void handle(request, response, options);
@@ -130,5 +131,9 @@ export function refuse(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   request.resume();
-  respond(response, status, refusalBody(status, message), { ...headers, connection: "close" });
+  // Git shows a person what is plain text, and nothing else.
+  const forGit = isGitPath(pathOf(request));
+  const body = forGit ? `${message}\n` : refusalBody(status, message);
+  const type = forGit ? { "content-type": "text/plain; charset=utf-8" } : {};
+  respond(response, status, body, { ...type, ...headers, connection: "close" });
 }

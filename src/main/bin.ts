@@ -1,7 +1,15 @@
 #!/usr/bin/env node
-/** The command `notesd`: arguments in, exit code out. Everything else is `doors/cli` and `cli-host.ts`. */
-import { registry } from "../actions/registry.ts";
-import { runCli } from "../doors/cli/run.ts";
-import { createCliHost } from "./cli-host.ts";
-
-process.exitCode = await runCli(process.argv.slice(2), registry, createCliHost());
+/**
+ * The command `notesd`: arguments in, exit code out. Everything else is `doors/cli` and `cli-host.ts`. Hooks of Git
+ * go past both, for a person's Git waits for them: they need no action and no command line.
+ */
+const [command, ...args] = process.argv.slice(2);
+if (command === "hook") {
+  const { runHook } = await import("./hook/run-hook.ts");
+  process.exitCode = await runHook(args, process);
+} else {
+  const { registry } = await import("../actions/registry.ts");
+  const { runCli } = await import("../doors/cli/run.ts");
+  const { createCliHost } = await import("./cli-host.ts");
+  process.exitCode = await runCli(process.argv.slice(2), registry, createCliHost());
+}

@@ -17,7 +17,7 @@ import { writeDurably } from "../lib/durable-file.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import { allRoots } from "./attributes.ts";
 import { delist, enlist, runningDaemons } from "./daemon-list.ts";
-import { hooksChanged, writeLauncher } from "./hooks.ts";
+import { hooksChanged, hooksFolder, writeLauncher } from "./hooks.ts";
 import { openIdentities } from "./identities.ts";
 import { ensureAttributes } from "./init.ts";
 import { openDoors } from "./open-doors.ts";
@@ -93,7 +93,15 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     const doors = await openDoors({
       notebook: notes.notebook,
       daemon,
-      levelForCommit: notes.levelForCommit,
+      hooks: notes.hooks,
+      git: {
+        root: place.root,
+        hooks: hooksFolder(place),
+        env,
+        clock,
+        log,
+        personAtGit: notes.hooks.push.personAtGit,
+      },
       settings,
       nonce,
       authenticate: identities.authenticate,

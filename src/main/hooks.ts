@@ -12,7 +12,7 @@ import { writeDurably } from "../lib/durable-file.ts";
 import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 
-const OURS = ["pre-commit"];
+const OURS = ["pre-commit", "pre-receive", "post-receive"];
 const PASSED_ON = [
   "applypatch-msg",
   "commit-msg",
@@ -20,7 +20,6 @@ const PASSED_ON = [
   "post-checkout",
   "post-commit",
   "post-merge",
-  "post-receive",
   "post-rewrite",
   "post-update",
   "pre-applypatch",
@@ -28,7 +27,6 @@ const PASSED_ON = [
   "pre-merge-commit",
   "pre-push",
   "pre-rebase",
-  "pre-receive",
   "prepare-commit-msg",
   "update",
 ];
@@ -37,7 +35,8 @@ const ONLY_IF_PRESENT = ["push-to-checkout", "proc-receive", "reference-transact
 
 const SOURCES = fileURLToPath(new URL("../../hooks", import.meta.url));
 
-const hooksFolder = (place: GitPlace): string => join(place.gitDir, "notesd", "hooks");
+/** Where our hooks lie. */
+export const hooksFolder = (place: GitPlace): string => join(place.gitDir, "notesd", "hooks");
 
 /** Install or refresh the hooks. Safe to repeat. */
 export async function installHooks(place: GitPlace): Promise<void> {

@@ -20,11 +20,12 @@ import { allRoots, attributeLines } from "./attributes.ts";
 import { changeConfig, readConfig } from "./config-file.ts";
 import { countMarkdownOutside } from "./count-markdown.ts";
 import { GIT_ALIASES } from "./git-aliases.ts";
-import { installHooks } from "./hooks.ts";
+import { installHooks, writeLauncher } from "./hooks.ts";
 import { openIdentities } from "./identities.ts";
 import { mergeDriverConfig } from "./merge-driver.ts";
 import { personOf } from "./person.ts";
 import { checkRepository } from "./preflight.ts";
+import { program } from "./program-file.ts";
 import { parseSettings } from "./read-settings.ts";
 
 interface InitWish {
@@ -49,6 +50,9 @@ export const GIT_CONFIG = {
   "receive.denyDeletes": "true",
   "receive.denyNonFastForwards": "true",
   "receive.fsckObjects": "true",
+  // pre-receive refuses it, and says in which file and what to do.
+  "receive.fsck.hasDotgit": "warn",
+  "receive.procReceiveRefs": "refs/for",
 } as const;
 
 /** @throws ProcessError USAGE what can't become a note repository; NotesError STORAGE */
@@ -76,6 +80,7 @@ export async function init(wish: InitWish): Promise<InitReport> {
   openIdentities(folder, () => wish.nowMs).ownerToken(await personOf(place, wish.env));
   if (wish.remote !== null) await setRemote(config, wish.remote);
   await installHooks(place);
+  await writeLauncher(place, process.execPath, program.bin);
   // Who has turned it off keeps it so.
   const splitIndex = values.get("notesd.splitindex")?.at(-1) ?? "true";
   await setGitConfig(config, {

@@ -5,7 +5,9 @@ import type { Daemon } from "../actions/action.ts";
 import { registry } from "../actions/registry.ts";
 import type { Principal } from "../domain/principal.ts";
 import { ProcessError } from "../domain/process-error.ts";
+import type { GitDoorOptions } from "../doors/git-http/routes.ts";
 import { createGuard } from "../doors/guard.ts";
+import type { HookDoor } from "../doors/hook.ts";
 import { createHttpServer } from "../doors/http.ts";
 import { httpRoutes } from "../doors/http-routes.ts";
 import { openSocketDoor } from "../doors/socket.ts";
@@ -18,8 +20,9 @@ import type { Settings } from "./settings.ts";
 interface DoorsWish {
   readonly notebook: Notebook;
   readonly daemon: Daemon;
-  /** What the pre-commit hook asks for. */
-  readonly levelForCommit: () => Promise<readonly string[]>;
+  /** What Git's hooks ask for. */
+  readonly hooks: HookDoor;
+  readonly git: GitDoorOptions;
   readonly settings: Settings;
   /** The key of the liveness challenge. */
   readonly nonce: string;
@@ -60,7 +63,7 @@ export async function openDoors(wish: DoorsWish): Promise<Doors> {
     guard,
     log,
     newRef,
-    routes: httpRoutes({ ...shared, nonce, levelForCommit: wish.levelForCommit }),
+    routes: httpRoutes({ ...shared, nonce, hooks: wish.hooks, git: wish.git }),
   });
   const sockets = openSocketDoor(server, { ...shared, guard, clock });
   port = await listen(server, host, settings.port ?? null, wish.holder);

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Author } from "../domain/event.ts";
-import { NOTE_TYPES } from "../domain/note.ts";
+import type { HookDoor } from "../doors/hook.ts";
 import { createNoteIndex, restoreNoteIndex } from "../index/create.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -15,6 +15,7 @@ import type { Notebook } from "../notebook/notebook.ts";
 import { openNotebook } from "../notebook/open.ts";
 import { allRoots } from "./attributes.ts";
 import { openStore, proofKey } from "./open-store.ts";
+import { NOTE_BYTES, pushRules, typesOf } from "./push-rules.ts";
 import type { Resolved } from "./resolve.ts";
 import { watchDisk } from "./watch-disk.ts";
 
@@ -27,13 +28,11 @@ interface NotesSurroundings {
 
 interface OpenNotes {
   readonly notebook: Notebook;
-  /** See `OpenedNotebook.disk`. */
-  readonly levelForCommit: () => Promise<readonly string[]>;
+  /** What Git's hooks ask for. */
+  readonly hooks: HookDoor;
   close(): Promise<void>;
 }
 
-const DEFAULT_PRIORITY = 0.6;
-const NOTE_BYTES = 256 << 10;
 const WAITING_WRITES = 4096;
 
 /** @throws NotesError STORAGE; ProcessError USAGE */
@@ -42,7 +41,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   const { log, clock, person } = around;
   const stateDir = join(place.gitDir, "notesd");
   const roots = allRoots(settings.roots ?? []);
-  const types = typesOf(settings.types ?? {});
+  const types = typesOf(settings);
   const indexOptions = { types: Object.keys(types), roots };
   const newIndex = () => createNoteIndex(indexOptions);
   const restored = restoredIndex(join(stateDir, "checkpoint"), indexOptions, log);
@@ -94,7 +93,12 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   });
   return {
     notebook: opened.notebook,
-    levelForCommit: opened.disk.levelForCommit,
+    hooks: {
+      levelForCommit: opened.disk.levelForCommit,
+      push: opened.push,
+      rules: pushRules(settings),
+      moved: opened.disk.headMoved,
+    },
     async close() {
       await disk.close();
       await opened.notebook.close();
@@ -123,12 +127,4 @@ function restoredIndex(
     log.warn("the checkpoint can't be read: rebuilding", errorFields(error));
     return null;
   }
-}
-
-function typesOf(more: Readonly<Record<string, { readonly priority?: number | undefined }>>) {
-  const added = Object.entries(more).map(([name, { priority }]) => [
-    name,
-    { priority: priority ?? NOTE_TYPES[name]?.priority ?? DEFAULT_PRIORITY },
-  ]);
-  return { ...NOTE_TYPES, ...Object.fromEntries(added) };
 }

@@ -59,6 +59,13 @@ export const Settings = z.strictObject({
         .max(900_000)
         .optional()
         .describe("Largest note. Default 262144."),
+      file_bytes: z
+        .number()
+        .int()
+        .min(1024)
+        .max(1_000_000_000)
+        .optional()
+        .describe("Largest file of any kind that a push may bring. Default 33554432."),
       queue: z
         .number()
         .int()

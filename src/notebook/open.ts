@@ -21,6 +21,8 @@ import { createNotesThen } from "./note-then.ts";
 import type { Notebook, WriteOutcome } from "./notebook.ts";
 import type { NotebookOptions } from "./notebook-options.ts";
 import { createPast } from "./past.ts";
+import { createPushLease } from "./push/push-lease.ts";
+import type { PushSide } from "./push/push-side.ts";
 import { createReads } from "./reads.ts";
 import { createDiskSide, type DiskSide } from "./reconcile/disk-side.ts";
 import { createFirstLook } from "./reconcile/first-look.ts";
@@ -41,6 +43,8 @@ export interface OpenedNotebook {
   readonly notebook: Notebook;
   /** What the disk door and Git's hooks report to. */
   readonly disk: DiskSide;
+  /** What smart HTTP and Git's hooks of a push ask. */
+  readonly push: PushSide;
   /** How the files are watched, once the door knows. */
   setWatching(status: () => string): void;
 }
@@ -162,6 +166,16 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     clock,
     failed: (error) => warn("the Git index could not be put level", failureOf(error, SAFE)),
   });
+  const push = createPushLease({
+    store,
+    index,
+    writer,
+    reconciler,
+    catchUp: () => follower.catchUp("push"),
+    headMoved: disk.headMoved,
+    clock,
+    warn,
+  });
   let watching = () => "";
 
   const notebook: Notebook = {
@@ -231,6 +245,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       };
     },
     async close() {
+      push.close();
       disk.close();
       // Without a first look a deletion is not told from a rename: the next start knows.
       if (firstLook.done) await settleAtStop(reconciler, warn);
@@ -261,6 +276,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   return {
     notebook,
     disk,
+    push,
     setWatching(status) {
       watching = status;
     },

@@ -35,6 +35,7 @@ import { gitObjects } from "./objects/objects.ts";
 import { resolveCommit } from "./objects/resolve-commit.ts";
 import { openUpkeep } from "./objects/upkeep.ts";
 import { type Alone, oneAtATime } from "./one-at-a-time.ts";
+import { finishPush } from "./push/finish-push.ts";
 import { type RecoveryReport, recover } from "./recovery/recovery.ts";
 import { openBranchTip } from "./refs/branch-tip.ts";
 import { watchForeignActivity } from "./refs/foreign-activity.ts";
@@ -211,6 +212,8 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     takenBack: async (since) => takenBack(gitdir, ref, since),
     levelIndex: () => alone(() => indexLag.level()),
     laggingIndex: indexLag.look,
+    foreignGit: foreign.saw,
+    finishPush: (from, to) => alone(async () => void (await finishPush(parts, from, to))),
     staged: staged.find,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),
     conflicts: async () => conflicts.list(),

@@ -169,6 +169,14 @@ export interface NoteStore {
   /** The paths that `levelIndex` would put level. Waits for nothing, so that a hook may ask while a commit waits for it. */
   laggingIndex(): Promise<readonly RepoPath[]>;
 
+  /** A person's Git is at work on another door (a fetch, a push): publishing leaves it room for a while. */
+  foreignGit(): void;
+  /**
+   * Complete a push that was killed after it had brought files and Git index forward and before the branch moved, or
+   * take back what it had brought. Does nothing where nothing was.
+   */
+  finishPush(from: CommitId | null, to: CommitId): Promise<void>;
+
   /** Paths that the person has staged: the Git index differs from the tip. Empty while HEAD is elsewhere. */
   staged(): Promise<ReadonlySet<RepoPath>>;
 

@@ -2,12 +2,14 @@
 import type { AddressInfo } from "node:net";
 import { registry } from "../../src/actions/registry.ts";
 import type { Principal } from "../../src/domain/principal.ts";
+import type { GitDoorOptions } from "../../src/doors/git-http/routes.ts";
 import { createGuard, type GuardOptions } from "../../src/doors/guard.ts";
+import type { HookDoor } from "../../src/doors/hook.ts";
 import { createHttpServer } from "../../src/doors/http.ts";
 import { httpRoutes } from "../../src/doors/http-routes.ts";
 import { openSocketDoor, type SocketDoor, type SocketDoorOptions } from "../../src/doors/socket.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
-import { createLog } from "../../src/lib/log.ts";
+import { createLog, type Log } from "../../src/lib/log.ts";
 import type { Notebook } from "../../src/notebook/notebook.ts";
 import { ada, contextOf, planner, reader } from "./call.ts";
 import { FakeNotebook } from "./fake-notebook.ts";
@@ -37,6 +39,7 @@ export async function openDoor(
     clock?: Clock;
     guard?: Partial<GuardOptions>;
     sockets?: Partial<SocketDoorOptions>;
+    git?: Partial<GitDoorOptions>;
   } = {},
 ): Promise<TestDoor> {
   const notebook = options.notebook ?? new FakeNotebook();
@@ -60,7 +63,7 @@ export async function openDoor(
     guard,
     log,
     newRef,
-    routes: httpRoutes({ ...shared, levelForCommit: async () => [], nonce: NONCE }),
+    routes: httpRoutes({ ...shared, ...gitSide(log, options.git), nonce: NONCE }),
   });
   const sockets = openSocketDoor(server, {
     ...shared,
@@ -83,6 +86,32 @@ export async function openDoor(
       await sockets.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Hooks and Git that nobody asks, or as given. */
+function gitSide(log: Log, git: Partial<GitDoorOptions> = {}): { hooks: HookDoor; git: GitDoorOptions } {
+  return {
+    hooks: {
+      levelForCommit: async () => [],
+      push: {
+        lease: async () => ({ kind: "busy", why: "Nobody pushes here." }),
+        async ended() {},
+        personAtGit() {},
+        close() {},
+      },
+      rules: { branch: "main", roots: ["notes"], types: ["general"], note_bytes: 1024, file_bytes: 1024 },
+      async moved() {},
+    },
+    git: {
+      root: "/nowhere",
+      hooks: "/nowhere",
+      env: process.env,
+      clock: systemClock,
+      log,
+      personAtGit() {},
+      ...git,
     },
   };
 }

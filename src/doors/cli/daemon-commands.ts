@@ -1,4 +1,4 @@
-/** Commands about the process: start, stop, status, logs, list-daemons, recover, verify, and hooks' own entry. */
+/** Commands about the process: start, stop, status, logs, list-daemons, recover and verify. */
 import { open, stat } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
@@ -114,14 +114,6 @@ export function addDaemonCommands(program: Command, host: CliHost, outcome: Outc
       if (options["json"]) json(result);
       else io.out(show("daemon.verify", result, io));
       if (!result.equal || result.problems.length > 0) outcome.code = 1;
-    });
-
-  program
-    .command("hook", { hidden: true })
-    .argument("<name>")
-    .argument("[args...]")
-    .action(async (name: string, args: string[]) => {
-      outcome.code = await host.hook(name, args);
     });
 
   program

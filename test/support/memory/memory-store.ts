@@ -257,6 +257,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     takenBack: async () => null,
     levelIndex: async () => [],
     laggingIndex: async () => [],
+    foreignGit() {},
+    async finishPush() {},
     staged: async () => (state.state === "elsewhere" ? new Set() : staged),
     async keepConflict(conflict, bytes) {
       if (bytes !== undefined) objects.put("blob", bytes);

@@ -3,13 +3,14 @@ import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { CommitId } from "../../src/domain/note.ts";
-import { gitPlaceAt } from "../../src/lib/git-dir.ts";
-import { runHook } from "../../src/main/hook-command.ts";
-import { init } from "../../src/main/init.ts";
-import { takeLock } from "../../src/main/take-lock.ts";
-import { type Intents, openIntents } from "../../src/store/commit/intents.ts";
+import type { CommitId } from "../../../src/domain/note.ts";
+import { gitPlaceAt } from "../../../src/lib/git-dir.ts";
+import { runHook } from "../../../src/main/hook/run-hook.ts";
+import { init } from "../../../src/main/init.ts";
+import { takeLock } from "../../../src/main/take-lock.ts";
+import { type Intents, openIntents } from "../../../src/store/commit/intents.ts";
 
 let repo: string;
 let intents: Intents;
@@ -33,8 +34,15 @@ const head = () => git("rev-parse", "HEAD") as CommitId;
 const unborn = "1".repeat(40) as CommitId;
 
 const hook = () =>
-  runHook("pre-commit", { cwd: repo, env: {}, warn: () => {} }, (text) => {
-    said += text;
+  runHook(["pre-commit"], {
+    cwd: () => repo,
+    env: {},
+    stdin: Readable.from([]),
+    stderr: {
+      write(text) {
+        said += text;
+      },
+    },
   });
 const open = (from: CommitId | null, to: CommitId) =>
   intents.open({ format: 1, ref: "refs/heads/main", from, to, files: [] });

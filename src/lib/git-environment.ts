@@ -1,0 +1,32 @@
+/** The environment of a native Git that we start: nothing that someone set for another Git or for us. */
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a Git that acts for somebody else gets to know of ours. */
+const PASSED_ON = ["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "TZ", "SYSTEMROOT"];
+
+/**
+ * A clean environment with settings that count before every config file.
+ *
+ * @param settings by their Git names, e.g. `core.hooksPath`; a list sets the key several times
+ * @see git-config(1), GIT_CONFIG_COUNT; Git 2.31 and later
+ */
+export function gitEnvironment(
+  env: Env,
+  settings: Readonly<Record<string, string | readonly string[]>> = {},
+): Record<string, string> {
+  const clean: Record<string, string> = { LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
+  for (const name of PASSED_ON) {
+    const value = env[name];
+    if (value !== undefined) clean[name] = value;
+  }
+  const pairs = Object.entries(settings).flatMap(([key, value]) =>
+    (typeof value === "string" ? [value] : value).map((one) => [key, one] as const),
+  );
+  clean["GIT_CONFIG_COUNT"] = String(pairs.length);
+  for (const [i, [key, value]] of pairs.entries()) {
+    clean[`GIT_CONFIG_KEY_${i}`] = key;
+    clean[`GIT_CONFIG_VALUE_${i}`] = value;
+  }
+  return clean;
+}

@@ -1,0 +1,31 @@
+/** A question of a hook to the daemon of its repository. Invariant: the token goes to nobody who hasn't proved itself. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { proves, readDaemonFile } from "../../client/discover.ts";
+import type { GitPlace } from "../../lib/git-dir.ts";
+
+const PROOF_WITHIN_MS = 1_000;
+
+/**
+ * @returns what it answered; null: no daemon is there
+ * @throws Error it refused, or not within `withinMs`
+ */
+export async function askDaemon(
+  place: GitPlace,
+  path: string,
+  body: object,
+  withinMs: number,
+): Promise<unknown> {
+  const daemon = await readDaemonFile(place);
+  if (daemon === null || !(await proves(daemon, Math.min(withinMs, PROOF_WITHIN_MS)))) return null;
+  const token = await readFile(join(place.gitDir, "notesd", "token"), "utf8");
+  const response = await fetch(new URL(path, daemon.url), {
+    method: "POST",
+    headers: { authorization: `Bearer ${token.trim()}` },
+    body: JSON.stringify(body),
+    redirect: "error",
+    signal: AbortSignal.timeout(withinMs),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 500)}`);
+  return response.json();
+}

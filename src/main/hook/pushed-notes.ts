@@ -1,0 +1,115 @@
+/** The notes of a push, read as the daemon would read them: one that it could not read is refused with its line. */
+import { conflictMarkers } from "../../domain/conflict-markers.ts";
+import { readNoteFile } from "../../domain/note-file.ts";
+import { isNotePath } from "../../domain/note-path.ts";
+import type { PushRules } from "../../doors/hook.ts";
+import type { Fault } from "./fault.ts";
+import type { HookGit } from "./hook-git.ts";
+
+const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+/** Notes that are read at once. */
+const AT_ONCE = 500;
+
+export interface PushedNotes {
+  readonly faults: readonly Fault[];
+  /** Sentences for the pusher; nothing is refused for them. */
+  readonly warnings: readonly string[];
+  /** Ids that come to a path which had another one, or none. */
+  readonly ids: readonly { readonly id: string; readonly path: string }[];
+}
+
+interface Changed {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string;
+}
+
+/** Read what differs from `from` (null: nothing was there) to `to`. @cost each changed note once */
+export async function readPushedNotes(
+  git: HookGit,
+  from: string | null,
+  to: string,
+  rules: PushRules,
+): Promise<PushedNotes> {
+  const changed = await changedNotes(git, from, to, rules.roots);
+  const types = new Set(rules.types);
+  const faults: Fault[] = [];
+  const warnings: string[] = [];
+  const ids: { id: string; path: string }[] = [];
+  const seen = new Map<string, string>();
+  for (let i = 0; i < changed.length; i += AT_ONCE) {
+    const part = changed.slice(i, i + AT_ONCE);
+    const texts = await blobs(
+      git,
+      part.flatMap(({ before, after }) => (before === null ? [after] : [after, before])),
+    );
+    for (const { path, before, after } of part) {
+      const read = (blob: string | null) => {
+        const bytes = blob === null ? undefined : texts.get(blob);
+        return bytes === undefined ? null : readNoteFile(path, bytes, types);
+      };
+      const note = read(after);
+      if (note === null) continue;
+      if (note.kind === "quarantined") {
+        faults.push({
+          where: note.line === null ? path : `${path}:${note.line}`,
+          what: `can't be read as a note: ${note.reason}`,
+          remedy: "Correct it, commit (git commit --amend will do), and push again.",
+        });
+        continue;
+      }
+      const marker = conflictMarkers(note.text);
+      if (marker !== null)
+        warnings.push(`${path}:${marker} holds conflict markers; the last version without is served.`);
+      const { id } = note.fields;
+      const old = read(before);
+      if (id === null || (old?.kind === "note" && old.fields.id === id)) continue;
+      const twin = seen.get(id);
+      if (twin === undefined) ids.push({ id, path });
+      else faults.push(takenId(path, id, twin));
+      seen.set(id, path);
+    }
+  }
+  return { faults, warnings, ids };
+}
+
+/** The fault of an id that another note has. */
+export const takenId = (path: string, id: string, at: string): Fault => ({
+  where: path,
+  what: `has the id ${id}, which ${at} has`,
+  remedy:
+    "Give one of them no id, or another: change its line id: in the front matter, commit, and push again.",
+});
+
+async function changedNotes(
+  git: HookGit,
+  from: string | null,
+  to: string,
+  roots: readonly string[],
+): Promise<Changed[]> {
+  const fields = (
+    await git.text(["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from ?? EMPTY_TREE, to])
+  ).split("\0");
+  const found: Changed[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const [, mode = "", before = "", after = "", status = ""] = (fields[i] ?? "").split(" ");
+    const path = fields[i + 1] ?? "";
+    if (status !== "D" && mode.startsWith("100") && isNotePath(path, roots))
+      found.push({ path, before: status === "A" ? null : before, after });
+  }
+  return found;
+}
+
+/** Blobs by id. */
+async function blobs(git: HookGit, ids: readonly string[]): Promise<Map<string, Buffer>> {
+  const out = await git.bytes(["cat-file", "--batch"], `${[...new Set(ids)].join("\n")}\n`);
+  const found = new Map<string, Buffer>();
+  for (let at = 0; at < out.length; ) {
+    const end = out.indexOf(0x0a, at);
+    const [id = "", , size = "0"] = out.toString("latin1", at, end).split(" ");
+    const start = end + 1;
+    found.set(id, out.subarray(start, start + Number(size)));
+    at = start + Number(size) + 1;
+  }
+  return found;
+}

@@ -1,0 +1,147 @@
+import { beforeEach, expect, test } from "vitest";
+import type { CommitId } from "../../../src/domain/note.ts";
+import { inTurn } from "../../../src/lib/in-turn.ts";
+import { createPushLease } from "../../../src/notebook/push/push-lease.ts";
+import type { PushSide, PushWish } from "../../../src/notebook/push/push-side.ts";
+import type { Hold } from "../../../src/notebook/reconcile/settling.ts";
+import type { RepoState } from "../../../src/store/note-store.ts";
+import { type FakeClock, fakeClock } from "../../support/fake-clock.ts";
+
+const A = "a".repeat(40) as CommitId;
+const B = "b".repeat(40) as CommitId;
+const wish = (more: Partial<PushWish> = {}): PushWish => ({
+  pid: 4711,
+  from: A,
+  to: B,
+  dirty: [],
+  ids: [],
+  ...more,
+});
+const still = () => new AbortController().signal;
+
+let clock: FakeClock;
+let tip: CommitId | null;
+let state: RepoState;
+let staged: Set<string>;
+let edits: Map<string, Hold | null>;
+let alive: boolean;
+let done: string[];
+let push: PushSide;
+let alone: <T>(job: () => Promise<T>) => Promise<T>;
+beforeEach(() => {
+  clock = fakeClock();
+  tip = A;
+  state = { state: "ok" };
+  staged = new Set();
+  edits = new Map();
+  alive = true;
+  done = [];
+  alone = inTurn((job: () => Promise<unknown>) => job()) as typeof alone;
+  push = createPushLease({
+    store: {
+      tip: async () => tip,
+      state: async () => state,
+      staged: async () => staged as never,
+      foreignGit: () => {},
+      finishPush: async (from, to) => void done.push(`finish ${from?.[0]} ${to[0]}`),
+    },
+    index: {
+      get: (id: string) => (id === "known" ? { note_id: "known", path: "notes/k.md" } : null) as never,
+    },
+    writer: { alone },
+    reconciler: {
+      hint: async (paths) => void done.push(`hint ${[...paths].join()}`),
+      async settle(paths = []) {
+        for (const path of paths) edits.delete(path);
+        return [];
+      },
+      unsettled: () => [...edits.keys()] as never,
+      held: (path) => edits.get(path) ?? null,
+    },
+    catchUp: async () => void done.push("caught up"),
+    headMoved: async () => {},
+    clock,
+    warn: (message) => done.push(message),
+    watch: () => () => alive,
+  });
+});
+
+test("while a push lasts nobody else writes, and what it brought is known when it has ended", async () => {
+  expect(await push.lease(wish(), still())).toEqual({ kind: "granted" });
+  const write = alone(async () => void done.push("written"));
+  clock.advance(5_000);
+  expect(done).not.toContain("written");
+  tip = B;
+  await push.ended(4711);
+  await write;
+  expect(done.slice(-2)).toEqual(["caught up", "written"]);
+});
+
+test("a push whose process is gone gives the writer back, and what it left half done is finished", async () => {
+  await push.lease(wish(), still());
+  alive = false;
+  const write = alone(async () => void done.push("written"));
+  clock.advance(100);
+  await write;
+  expect(done.slice(-3)).toEqual(["finish a b", "caught up", "written"]);
+});
+
+test("after a minute the writer goes on without the push", async () => {
+  await push.lease(wish(), still());
+  const write = alone(async () => void done.push("written"));
+  clock.advance(60_000);
+  await write;
+  expect(done).toContain("a push kept the writer for a minute");
+  expect(done).not.toContain("finish a b");
+});
+
+test("a second push waits for the first and is behind then", async () => {
+  await push.lease(wish(), still());
+  const second = push.lease(wish({ pid: 12 }), still());
+  tip = B;
+  await push.ended(4711);
+  expect(await second).toEqual({ kind: "behind", tip: B });
+});
+
+test("edits that can settle are adopted first, held ones refuse the push with why", async () => {
+  edits.set("notes/a.md", null);
+  expect(await push.lease(wish({ dirty: ["notes/a.md"] }), still())).toEqual({ kind: "granted" });
+  expect(done).toContain("hint notes/a.md");
+  await push.ended(4711);
+  edits.set("notes/m.md", "manual");
+  staged.add("plan.txt");
+  expect(await push.lease(wish(), still())).toMatchObject({
+    kind: "held",
+    files: [
+      { path: "plan.txt", why: expect.stringContaining("staged") },
+      { path: "notes/m.md", why: expect.stringContaining("notesd commit") },
+    ],
+  });
+});
+
+test("another tip, a merge under way, a taken id and a hook that is gone get no lease", async () => {
+  expect(await push.lease(wish({ from: B }), still())).toEqual({ kind: "behind", tip: A });
+  expect(await push.lease(wish({ ids: [{ id: "known", path: "notes/n.md" }] }), still())).toEqual({
+    kind: "taken",
+    ids: [{ id: "known", path: "notes/n.md", at: "notes/k.md" }],
+  });
+  expect(await push.lease(wish(), AbortSignal.abort())).toMatchObject({ kind: "busy" });
+  state = { state: "merge", path: "MERGE_HEAD" };
+  expect(await push.lease(wish(), still())).toMatchObject({
+    kind: "busy",
+    why: expect.stringContaining("merge"),
+  });
+  await alone(async () => void done.push("written"));
+  expect(done).toContain("written");
+});
+
+test("while HEAD is elsewhere the files are nobody's business", async () => {
+  state = { state: "elsewhere", path: "HEAD", at: "topic" };
+  staged.add("plan.txt");
+  expect(await push.lease(wish(), still())).toEqual({ kind: "granted" });
+  push.close();
+  const write = alone(async () => void done.push("written"));
+  clock.advance(2_000);
+  await write;
+  expect(await push.lease(wish(), still())).toMatchObject({ kind: "busy", why: "The daemon is stopping." });
+});
