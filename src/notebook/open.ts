@@ -171,6 +171,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     index,
     writer,
     reconciler,
+    ready: firstLook.wait,
     catchUp: () => follower.catchUp("push"),
     headMoved: disk.headMoved,
     clock,

@@ -27,6 +27,8 @@ interface LeaseDeps {
   readonly index: Pick<NoteIndex, "get">;
   readonly writer: Pick<Writer, "alone">;
   readonly reconciler: Pick<Reconciler, "hint" | "settle" | "unsettled" | "held">;
+  /** Resolves when every file was looked at once. */
+  readonly ready: () => Promise<unknown>;
   /** Fold what the push brought and tell of it. Called inside the writer's turn. */
   readonly catchUp: () => Promise<unknown>;
   /** Let files, index and state follow; called after the writer's turn. */
@@ -107,6 +109,7 @@ export function createPushLease(deps: LeaseDeps): PushSide {
   return {
     async lease(wish, gone) {
       store.foreignGit();
+      await deps.ready();
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const answer = await take(wish, gone);
         if (answer.kind !== "unsettled") return answer;

@@ -58,6 +58,7 @@ beforeEach(() => {
       unsettled: () => [...edits.keys()] as never,
       held: (path) => edits.get(path) ?? null,
     },
+    ready: async () => {},
     catchUp: async () => void done.push("caught up"),
     headMoved: async () => {},
     clock,
