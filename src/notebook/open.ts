@@ -3,12 +3,11 @@
  * nothing reaches around the notebook. Who chooses the options is main's business.
  */
 import { join as joinPath } from "node:path";
-import { NotesError } from "../domain/errors.ts";
 import { blobIdOf, parseAgentRef } from "../domain/identity.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
-import { isNotePath, parseRepoPath } from "../domain/note-path.ts";
+import { isNotePath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
-import type { Warn } from "../lib/bus.ts";
+import { commitPath } from "./commit-path.ts";
 import { derivedFiles } from "./derived-files.ts";
 import { Feed } from "./feed/feed.ts";
 import { Heads } from "./feed/heads.ts";
@@ -29,6 +28,7 @@ import { createFirstLook } from "./reconcile/first-look.ts";
 import { noteWords } from "./reconcile/note-words.ts";
 import { createReconciler } from "./reconcile/reconcile.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
+import { settleAtStop } from "./reconcile/settle-at-stop.ts";
 import { createReview } from "./review/review.ts";
 import { openSeen } from "./seen.ts";
 import { watchState } from "./state-watch.ts";
@@ -226,7 +226,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
     seen: (caller) => seen.note(caller, index.head),
     async settle(paths, reason) {
-      const files = paths?.map((path) => noteFile(path, options.roots));
+      const files = paths?.map((path) => commitPath(path, options.roots));
       await firstLook.wait();
       return reconciler.settle(files, reason, "person");
     },
@@ -285,25 +285,6 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
 }
 
 const STARTING = "starting: reads are served, writes wait until every file was looked at";
-
-/** @throws NotesError INVALID_PARAMS a path that no note can have: only notes are ever committed here */
-function noteFile(text: string, roots: readonly string[]): RepoPath {
-  const path = parseRepoPath(text, "paths");
-  if (isNotePath(path, roots)) return path;
-  const message = `${JSON.stringify(text)} is no note: notes are *.md files under ${roots.join(", ")}`;
-  throw new NotesError("INVALID_PARAMS", `${message}. Commit other files with git commit.`, {
-    issues: [{ path: "paths", message }],
-  });
-}
-
-async function settleAtStop(reconciler: Reconciler, warn: Warn): Promise<void> {
-  try {
-    await reconciler.settle();
-  } catch (error) {
-    // Trigger: a merge under way or a full disk. Why: the edits are safe on disk. Outcome: the next start adopts them.
-    warn("hand edits stay uncommitted until the next start", failureOf(error, SAFE));
-  }
-}
 
 const SAFE = "they are safe in the working tree and tried again";
 

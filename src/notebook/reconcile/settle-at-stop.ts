@@ -1,0 +1,16 @@
+/** The hand edits that wait are committed when the daemon stops; what can't be is left to the next start. */
+import type { Warn } from "../../lib/bus.ts";
+import type { Reconciler } from "./reconciler.ts";
+
+/** Commit what can be. Never throws: a stop goes on. */
+export async function settleAtStop(reconciler: Pick<Reconciler, "settle">, warn: Warn): Promise<void> {
+  try {
+    await reconciler.settle();
+  } catch (error) {
+    // Trigger: a merge under way or a full disk. Why: the edits are safe on disk. Outcome: the next start adopts them.
+    warn("hand edits stay uncommitted until the next start", {
+      why: error instanceof Error ? error.message : String(error),
+      outcome: "they are safe in the working tree",
+    });
+  }
+}
