@@ -1,0 +1,179 @@
+/**
+ * One walk over three trees: what a person does and what the daemon does, one after the other, and after each of them
+ * what must hold. Steps are numbers, so that a walk that fails can be made shorter and said again.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { repoState } from "../../../src/store/refs/repo-state.ts";
+import { standingLocks } from "../../support/notebook-on-git.ts";
+import { DAEMON, look } from "./daemon.ts";
+import { comeHome, PERSON } from "./person.ts";
+import type { Places } from "./texts.ts";
+import { openWorld, type World } from "./world.ts";
+
+export interface Step {
+  readonly name: string;
+  readonly a: number;
+  readonly b: number;
+}
+
+const DEEDS = { ...PERSON, ...DAEMON };
+/** Every step's name, as often as it is to be taken. */
+export const STEP_NAMES = Object.entries(DEEDS).flatMap(([name, [times]]) =>
+  Array.from({ length: times }, () => name),
+);
+
+const minus = (from: ReadonlySet<string>, ...others: ReadonlySet<string>[]) =>
+  [...from].filter((token) => !others.some((other) => other.has(token)));
+
+class WalkFailure extends Error {}
+
+function must(holds: boolean, what: string, detail: unknown): void {
+  if (!holds) throw new WalkFailure(`${what}: ${JSON.stringify(detail)}`);
+}
+
+/** What is known of texts beyond where they are. */
+interface Books {
+  /** Texts that a person took off the disk, and that aren't there again: they may leave the branch. */
+  readonly takenOff: Set<string>;
+  /** Texts that a person's own command took out of every ref: reflogs have them, unless they were in a stash or nowhere. */
+  readonly dropped: Set<string>;
+}
+
+/** The daemon loses nothing, moves nothing of a person's, and takes nothing off the branch that nobody removed. */
+function checkDaemon(world: World, before: Places, after: Places, { takenOff }: Books): void {
+  must(before.others === after.others, "the daemon moved what is a person's", [before.others, after.others]);
+  const gone = minus(
+    new Set([...before.disk, ...before.index, ...before.refs]),
+    after.refs,
+    after.disk,
+    after.index,
+  );
+  const replaced = (token: string) => world.replaced.has(token);
+  must(gone.every(replaced), "the daemon lost texts", gone);
+  const offTip = minus(before.tip, after.tip).filter((token) => !takenOff.has(token) && !replaced(token));
+  must(offTip.length === 0, "the daemon took texts off the branch", offTip);
+  checkStaged(before, after);
+}
+
+function checkStaged(before: Places, after: Places): void {
+  for (const [key, blob] of before.entries) {
+    const path = key.slice(0, key.lastIndexOf(":"));
+    if (key.endsWith(":0") && before.tipFiles.get(path) === blob) continue;
+    const now = after.entries.get(key);
+    const isLevel = key.endsWith(":0") && now === after.tipFiles.get(path);
+    must(now === blob || isLevel, "what a person staged is no longer staged", [key, blob, now]);
+  }
+}
+
+/** While the files are not the branch's the daemon touches neither them nor the Git index. */
+function checkAway(before: Places, after: Places): void {
+  const differing = [...new Set([...before.diskFiles.keys(), ...after.diskFiles.keys()])].filter(
+    (path) => before.diskFiles.get(path) !== after.diskFiles.get(path),
+  );
+  must(differing.length === 0, "files changed that were not the branch's", differing);
+  const entries = JSON.stringify([...before.entries]);
+  must(entries === JSON.stringify([...after.entries]), "the Git index changed that was not the branch's", []);
+}
+
+function noteDrops(before: Places, after: Places, { takenOff, dropped }: Books): void {
+  for (const token of minus(before.disk, after.disk)) takenOff.add(token);
+  for (const token of after.disk) takenOff.delete(token);
+  for (const token of minus(before.refs, after.refs)) dropped.add(token);
+  for (const token of after.refs) dropped.delete(token);
+}
+
+async function daemonStep(world: World, books: Books, work: () => Promise<unknown>): Promise<void> {
+  const state = () => repoState(world.repo.gitdir, "refs/heads/main").state;
+  const before = world.texts.look();
+  const was = state();
+  world.replaced.clear();
+  await work();
+  const after = world.texts.look();
+  checkDaemon(world, before, after, books);
+  if (was !== "ok" && was !== "unborn") checkAway(before, after);
+  for (const token of after.refs) books.dropped.delete(token);
+}
+
+async function take(world: World, books: Books, { name, a, b }: Step): Promise<void> {
+  world.story.push(`${name} (${a}, ${b})`);
+  const own = DAEMON[name]?.[1];
+  if (own !== undefined) return daemonStep(world, books, () => own(world, a, b));
+  const before = world.texts.look();
+  PERSON[name]?.[1](world, a, b);
+  noteDrops(before, world.texts.look(), books);
+  if (b % 5 === 0) return;
+  world.story.push(`    looked at, way ${b % 5}`);
+  await daemonStep(world, books, () => look(world, b % 5));
+}
+
+/** Everything ended, committed and settled: branch, index and files agree, and every text is somewhere. */
+async function checkEnd(world: World, books: Books, written: ReadonlySet<string>): Promise<void> {
+  const { repo } = world;
+  const before = world.texts.look();
+  comeHome(world);
+  noteDrops(before, world.texts.look(), books);
+  await daemonStep(world, books, async () => {
+    await world.on.driven(world.on.disk.headMoved());
+    await world.on.settle();
+    await world.on.settle();
+  });
+  const status = await world.on.notebook.status();
+  const conflicts = new Set((await world.on.notebook.conflicts()).map(({ path }) => path as string));
+  const free = status.unsettled.filter((path) => !conflicts.has(path));
+  must(free.length === 0, "edits stay unsettled that nothing holds", free);
+  must(status.pending.length === 0, "files stay pending", status.pending);
+  const dirty = repo
+    .git("status", "--porcelain", "-z", "--no-renames")
+    .split("\0")
+    .filter((line) => line !== "");
+  const unexpected = dirty.filter((line) => !conflicts.has(line.slice(3)));
+  must(unexpected.length === 0, "git status is not clean", unexpected);
+  // Who commits a conflict as it lies on the disk resolves it so.
+  await daemonStep(world, books, () => world.on.driven(world.on.notebook.settle()));
+  const left = repo.git("status", "--porcelain");
+  must(left === "", "git status is not clean after notesd commit", left);
+  const { equal, digest, rebuilt, problems } = await world.on.notebook.verify();
+  must(equal && digest === rebuilt, "the index is not what a rebuild makes", { digest, rebuilt, problems });
+  const real = problems.filter(({ kind }) => kind !== "duplicate_id");
+  must(real.length === 0, "daemon.verify finds problems", real);
+  await world.on.close();
+  must(standingLocks(repo.gitdir).length === 0, "locks are left", standingLocks(repo.gitdir));
+  const intents = join(repo.gitdir, "notesd/intents");
+  must(!existsSync(intents) || readdirSync(intents).length === 0, "intents are left", []);
+  const fsck = repo.tryGit("fsck", "--strict", "--no-dangling");
+  must(fsck.status === 0 && fsck.stdout === "", "fsck complains", [fsck.stdout, fsck.stderr]);
+  const now = world.texts.look();
+  const nowhere = minus(written, now.refs, now.disk);
+  must(
+    nowhere.every((token) => books.dropped.has(token)),
+    "texts that were on a ref are nowhere, though no command of a person's dropped them",
+    nowhere,
+  );
+  must(world.on.warnings.length === 0, "the notebook warns", world.on.warnings);
+}
+
+/**
+ * Take a walk.
+ * @throws Error with the whole story when something doesn't hold
+ */
+export async function walk(steps: readonly Step[]): Promise<void> {
+  const world = await openWorld();
+  const books: Books = { takenOff: new Set(), dropped: new Set() };
+  const onRefs = new Set<string>();
+  let over = false;
+  try {
+    for (const step of steps) {
+      await take(world, books, step);
+      for (const token of world.texts.look().refs) onRefs.add(token);
+    }
+    await checkEnd(world, books, onRefs);
+    over = true;
+  } catch (error) {
+    const message = error instanceof WalkFailure ? error.message : (error as Error).stack;
+    throw new Error(`${message}\n${world.story.map((line) => `  ${line}`).join("\n")}`);
+  } finally {
+    if (!over) await world.on.close().catch(() => {});
+    world.remove();
+  }
+}
