@@ -56,7 +56,12 @@ export const notesHistory = defineAction({
   output: z.strictObject({
     entries: z.array(Entry),
     next_cursor: z.string().nullable(),
-    truncated: z.literal(true).optional().describe("Fewer than limit, as more would not fit."),
+    truncated: z
+      .literal(true)
+      .optional()
+      .describe(
+        "There is more: it would not fit, or it lies before the point where a shallow clone was cut.",
+      ),
   }),
   errors: ["INVALID_PARAMS", "NOT_FOUND", "UNKNOWN_COMMIT"],
   examples: [
@@ -92,7 +97,7 @@ export const notesHistory = defineAction({
     return {
       entries: page.items.map(entryOf),
       next_cursor: page.nextCursor,
-      ...(cut ? { truncated: true as const } : {}),
+      ...(cut || page.isCut === true ? { truncated: true as const } : {}),
     };
   },
 });

@@ -3,12 +3,14 @@
  * notebook, watchers, and a first look at every file. Returns when reads may come; writes wait for that look.
  */
 import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Author } from "../domain/event.ts";
 import type { HookDoor } from "../doors/hook.ts";
 import { createNoteIndex, restoreNoteIndex } from "../index/create.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import type { Clock } from "../lib/clock.ts";
+import { orAbsent } from "../lib/durable-file.ts";
 import { openFileBytes } from "../lib/file-bytes.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import type { Notebook } from "../notebook/notebook.ts";
@@ -44,6 +46,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   const types = typesOf(settings);
   const indexOptions = { types: Object.keys(types), roots };
   const newIndex = () => createNoteIndex(indexOptions);
+  dropAfterDeepening(place.gitDir, stateDir);
   const restored = restoredIndex(join(stateDir, "checkpoint"), indexOptions, log);
 
   const store = await openStore(resolved, log.warn);
@@ -104,6 +107,17 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       await opened.notebook.close();
     },
   };
+}
+
+/** A history that is cut elsewhere by now (`git fetch --unshallow`) tells other dates and authors: it is read anew. */
+function dropAfterDeepening(gitDir: string, stateDir: string): void {
+  const copy = join(stateDir, "shallow");
+  const textOf = (file: string) => orAbsent(() => readFileSync(file, "utf8")) ?? "";
+  const now = textOf(join(gitDir, "shallow"));
+  if (now === textOf(copy)) return;
+  orAbsent(() => unlinkSync(join(stateDir, "checkpoint")));
+  mkdirSync(stateDir, { recursive: true });
+  writeFileSync(copy, now);
 }
 
 /** Null where there is no checkpoint, or none that can be read: it is disposable. */

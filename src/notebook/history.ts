@@ -9,11 +9,11 @@ import type { HistoryEntry } from "./notebook.ts";
 
 interface HistoryDeps {
   readonly index: Pick<NoteIndex, "history">;
-  readonly store: Pick<NoteStore, "commitInfo">;
+  readonly store: Pick<NoteStore, "commitInfo" | "isShallow">;
 }
 
 /**
- * One page, newest first.
+ * One page, newest first. `isCut`: it is the last one, but older history lies outside of a shallow clone.
  * @throws NotesError INVALID_PARAMS, UNKNOWN_COMMIT for a cursor, as `NoteIndex.history`
  * @cost one commit object for each commit on the page
  */
@@ -22,7 +22,7 @@ export async function readHistory(
   filter: HistoryFilter,
   limit: number,
   cursor: string | null,
-): Promise<Page<HistoryEntry>> {
+): Promise<Page<HistoryEntry> & { readonly isCut: boolean }> {
   const page = index.history(filter, limit, cursor);
   const infos = new Map<CommitId, CommitInfo>();
   for (const { commit } of page.items) {
@@ -33,5 +33,5 @@ export async function readHistory(
     const { author, reason = null, changes = null } = info ?? {};
     return { ...row, authorName: author?.name ?? "", reason, changes };
   });
-  return { ...page, items };
+  return { ...page, items, isCut: store.isShallow && page.nextCursor === null };
 }

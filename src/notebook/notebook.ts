@@ -233,7 +233,12 @@ export interface Notebook {
     caller: Caller,
   ): Promise<{ rows: readonly SearchRow[]; total: number }>;
   summary(viewer: Viewer): Summary;
-  history(filter: HistoryFilter, limit: number, cursor: string | null): Promise<Page<HistoryEntry>>;
+  /** `isCut`: the last page of a shallow clone, where older history is not here. */
+  history(
+    filter: HistoryFilter,
+    limit: number,
+    cursor: string | null,
+  ): Promise<Page<HistoryEntry> & { readonly isCut?: boolean }>;
   /**
    * What a person should know since they last looked: since a moment, else their mark, else the last 7 days.
    * @param mark keep the head that was looked at as the person's mark; an agent has none

@@ -30,6 +30,7 @@ import { openIndexLag } from "./git-index/index-lag.ts";
 import { openStaged } from "./git-index/staged.ts";
 import { wholeHistory } from "./history/history-thread.ts";
 import { openRepositoryLog } from "./history/repository-log.ts";
+import { shallowCommits } from "./history/shallow.ts";
 import type { Draft, NoteStore, Publication } from "./note-store.ts";
 import { gitObjects } from "./objects/objects.ts";
 import { resolveCommit } from "./objects/resolve-commit.ts";
@@ -109,9 +110,8 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   let lastPublishedMs = Number.NEGATIVE_INFINITY;
   const staged = openStaged(parts);
   const indexLag = openIndexLag(parts);
-  const { roots, proofKey } = options;
   const readTree = (id: string) => objects.read("tree", id);
-  const whole = wholeHistory(log, { gitdir, roots, proofKey });
+  const whole = wholeHistory(log, parts.history);
 
   /** Beside a person's Git at most one publication in a while; whatever else the store does goes on meanwhile. */
   async function giveGitTime(): Promise<void> {
@@ -203,6 +203,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
       ),
     entryAt: async (at, path) => entryInTree(readTree, (await log.header(at)).tree, path),
     history: (after, to) => (after === null ? whole(to) : log.history(after, to)),
+    isShallow: parts.history.shallow.size > 0,
     commitInfo: log.info,
     resolveCommit: async (text) => resolveCommit(objects, text),
     commitAt: (atMs) => log.commitAt(readRef(gitdir, ref), atMs),
@@ -244,6 +245,7 @@ function openParts(
   mkdirSync(join(gitdir, "notesd"), { recursive: true });
   const notes = noteFilter(roots);
   const objects = gitObjects(gitdir);
+  const history = { gitdir, roots, proofKey, shallow: shallowCommits(gitdir) };
   const intents = openIntents(join(gitdir, "notesd"));
   const table = openBaseTable(join(gitdir, "notesd"));
   const foreign = watchForeignActivity(gitdir, ref, clock);
@@ -266,7 +268,8 @@ function openParts(
     durability: options.durability ?? "full",
     objects,
     trees: treeChain((id) => objects.read("tree", id)),
-    log: openRepositoryLog({ gitdir, roots, proofKey }, objects).log,
+    history,
+    log: openRepositoryLog(history, objects).log,
     locks: gitLocks({ gitdir, clock, lockWaitMs, onForeign: foreign.saw }),
     refSync: openRefSync(gitdir, ref),
     intents,

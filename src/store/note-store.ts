@@ -145,6 +145,8 @@ export interface NoteStore {
    * then id), each with its events against its first parent.
    */
   history(after: CommitId | null, to: CommitId): AsyncIterable<CommitEvents>;
+  /** The repository is a shallow clone: its history begins where it was cut. */
+  readonly isShallow: boolean;
   /** One commit's header and message, without its events. @throws NotesError UNKNOWN_COMMIT @cost one object */
   commitInfo(id: CommitId): Promise<CommitInfo>;
   /** Resolve a full or unambiguous short commit id (≥ 7 hex digits). @throws NotesError UNKNOWN_COMMIT */

@@ -7,6 +7,7 @@ import type { BaseTable } from "./files/base-table.ts";
 import type { StoreWorkTree } from "./files/work-tree.ts";
 import type { GitIndex } from "./git-index/git-index.ts";
 import type { GitLog } from "./history/git-log.ts";
+import type { RepositoryHistory } from "./history/repository-log.ts";
 import type { RepoState } from "./note-store.ts";
 import type { GitObjects } from "./objects/objects.ts";
 import type { BranchTip } from "./refs/branch-tip.ts";
@@ -31,6 +32,7 @@ export interface StoreParts {
   readonly durability: "full" | "relaxed";
   readonly objects: GitObjects;
   readonly trees: TreeChain;
+  readonly history: RepositoryHistory;
   readonly log: GitLog;
   readonly locks: GitLocks;
   readonly refSync: RefSync;

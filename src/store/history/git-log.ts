@@ -30,6 +30,8 @@ export interface LogSource {
   parse(id: CommitId, raw: Uint8Array): CommitInfo;
   /** Which files are notes, and which folders can hold one. */
   readonly notes: PathFilter;
+  /** The commit's parents are not here, as in a shallow clone: it is read as a first one. `parse` says so too. */
+  isCutAt?(id: CommitId): boolean;
 }
 
 export interface GitLog {
@@ -67,12 +69,15 @@ export function createGitLog(source: LogSource): GitLog {
     }
   }
 
+  function headerOf(id: CommitId, raw: Uint8Array): CommitHeader {
+    const read = parseHeader(id, raw);
+    const cut = read.parents.length > 0 && source.isCutAt?.(id) === true ? { ...read, parents: [] } : read;
+    learn(id, cut);
+    return cut;
+  }
+
   function header(id: CommitId): CommitHeader {
-    const known = headers.get(id);
-    if (known) return known;
-    const read = parseHeader(id, source.readCommit(id));
-    learn(id, read);
-    return read;
+    return headers.get(id) ?? headerOf(id, source.readCommit(id));
   }
 
   function diff(from: CommitId | null, to: CommitId): TreeChange[] {
@@ -107,9 +112,7 @@ export function createGitLog(source: LogSource): GitLog {
         const raw = source.readCommit(id);
         room -= raw.length + BUFFER_BYTES;
         if (room > 0) walked.set(id, raw);
-        const read = parseHeader(id, raw);
-        learn(id, read);
-        return read;
+        return headerOf(id, raw);
       },
       after,
       to,

@@ -49,7 +49,6 @@ export interface Refusal {
     | "ref-format"
     | "extension"
     | "partial-clone"
-    | "shallow"
     | "alternates"
     | "index"
     | "sparse-checkout"
@@ -146,8 +145,6 @@ function objects({ gitdir }: PreflightWish): Refusal[] {
         "Objects are borrowed from another repository (objects/info/alternates). Run git repack -ad, then remove that file.",
       ),
     );
-  if (has("shallow"))
-    found.push(refusal("shallow", "The repository is a shallow clone. Run git fetch --unshallow."));
   return found;
 }
 

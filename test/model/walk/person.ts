@@ -1,6 +1,8 @@
 /** What a person does in a walk: saves by an editor's habits, and commands of native Git, whether they work or not. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { CommitId } from "../../../src/domain/note.ts";
+import { plumbCommit } from "../../support/store-on-git.ts";
 import type { World } from "./world.ts";
 
 /** @param a, b 0..999, to choose by */
@@ -88,11 +90,14 @@ const ABORT: readonly (readonly string[])[] = [
   ["cherry-pick", "--abort"],
   ["revert", "--abort"],
   ["merge", "--abort"],
-  ["bisect", "reset"],
 ];
 
+/** The first that works. */
 const until = (world: World, commands: readonly (readonly string[])[]) =>
   commands.some((args) => git(world, ...args));
+
+/** Moves the branch as a push to it would, under files that stay. */
+export const REF_ALONE = "move main alone";
 
 /** By name, with how often each is taken. */
 export const PERSON: Readonly<Record<string, readonly [times: number, deed: Deed]>> = {
@@ -181,27 +186,14 @@ export const PERSON: Readonly<Record<string, readonly [times: number, deed: Deed
     2,
     (world) => {
       // As a pull does it, or a push by path into the checked-out branch: one commit on top of main, made elsewhere.
-      const tree = world.repo.tryGit("rev-parse", "main^{tree}").stdout.trim();
-      const blob = world.repo.gitBytes(
-        ["hash-object", "-w", "--stdin"],
-        `# Pulled\n\npulled ${world.fresh()}\n`,
-      );
-      const name = `pulled-${world.serial}.md`;
-      const listing = world.repo.git("ls-tree", "-z", `${tree}:notes`);
-      const notes = world.repo
-        .gitBytes(["mktree", "-z"], `${listing}100644 blob ${String(blob).trim()}\t${name}\0`)
-        .toString()
-        .trim();
-      const top = world.repo
-        .git("ls-tree", "-z", tree)
-        .replace(/040000 tree \w+\tnotes\0/, `040000 tree ${notes}\tnotes\0`);
-      const whole = world.repo.gitBytes(["mktree", "-z"], top).toString().trim();
-      const commit = world.repo.git("commit-tree", whole, "-p", "main", "-m", "pulled");
+      const main = world.repo.tryGit("rev-parse", "main").stdout.trim() as CommitId;
+      const page = { [`notes/pulled-${world.serial++}.md`]: `# Pulled\n\npulled ${world.fresh()}\n` };
+      const commit = plumbCommit(world.repo, page, [main], Date.UTC(2026, 10, 30));
       git(world, "branch", "-f", "pulled", commit);
       git(world, "merge", "-q", "--ff-only", "pulled");
     },
   ],
-  "move main alone": [1, (world) => void git(world, "fetch", "-q", ".", "topic:main")],
+  [REF_ALONE]: [1, (world) => void git(world, "fetch", "-q", "--update-head-ok", ".", "topic:main")],
   "git merge": [3, (world, a) => void git(world, "merge", "-q", "--no-edit", a % 2 === 0 ? "topic" : "main")],
   "git merge --squash": [1, (world) => void git(world, "merge", "-q", "--squash", "topic")],
   "git rebase": [
@@ -228,6 +220,7 @@ export const PERSON: Readonly<Record<string, readonly [times: number, deed: Deed
     },
   ],
   abort: [4, (world) => void until(world, ABORT)],
+  "git bisect reset": [1, (world) => void git(world, "bisect", "reset")],
   "git stash": [3, (world, a) => void git(world, "stash", "push", "-q", ...(a % 2 === 0 ? ["-u"] : []))],
   "git stash pop": [
     3,
@@ -245,6 +238,7 @@ export const PERSON: Readonly<Record<string, readonly [times: number, deed: Deed
 /** At the end a person ends what is under way, comes home, and commits what they staged. */
 export function comeHome(world: World): void {
   for (let tries = 0; tries < 4 && until(world, ABORT); tries++);
+  git(world, "bisect", "reset");
   if (!git(world, "checkout", "-q", "main")) {
     git(world, "stash", "push", "-q", "-u") || git(world, "reset", "-q", "--merge");
     git(world, "checkout", "-q", "main") || git(world, "checkout", "-q", "-f", "main");

@@ -4,6 +4,8 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { orAbsent } from "../../../src/lib/durable-file.ts";
+import { listRefs } from "../../../src/store/refs/refs.ts";
 import type { GitRepo } from "../../support/git-repo.ts";
 
 const TOKEN = /<t\d+>/g;
@@ -13,6 +15,9 @@ export const tokensOf = (text: string): string[] => text.match(TOKEN) ?? [];
 export interface Places {
   /** In any ref's history: branches, the stash, kept conflicts. */
   readonly refs: ReadonlySet<string>;
+  /** The same without what the daemon keeps for itself: kept conflicts. */
+  readonly firm: ReadonlySet<string>;
+  readonly main: string | null;
   /** At the tip of main, and by path. */
   readonly tip: ReadonlySet<string>;
   readonly tipFiles: ReadonlyMap<string, string>;
@@ -34,7 +39,17 @@ export interface Texts {
 /** Look at one repository again and again. */
 export function textsOf(repo: GitRepo): Texts {
   const known = new Map<string, readonly string[]>();
-  const historyOf = new Map<string, ReadonlySet<string>>();
+  const remembered = new Map<string, { readonly key: string; readonly value: unknown }>();
+
+  /** What was made of the same key before: most steps change one of three trees. */
+  function once<T>(what: string, key: string, make: () => T): T {
+    const last = remembered.get(what);
+    // What is kept under a name was made by the same `make`.
+    if (last?.key === key) return last.value as T;
+    const value = make();
+    remembered.set(what, { key, value });
+    return value;
+  }
 
   function learn(ids: Iterable<string>): void {
     const unknown = [...new Set(ids)].filter((id) => !known.has(id));
@@ -70,33 +85,45 @@ export function textsOf(repo: GitRepo): Texts {
     return found;
   }
 
+  function indexEntries(): Map<string, string> {
+    const entries = new Map<string, string>();
+    for (const line of repo.git("ls-files", "-sz").split("\0")) {
+      const tab = line.indexOf("\t");
+      const [, blob = "", stage] = line.slice(0, tab).split(" ");
+      if (tab > 0) entries.set(`${line.slice(tab + 1)}:${stage}`, blob);
+    }
+    return entries;
+  }
+
   return {
     look() {
-      const refs = repo.git("for-each-ref", "--format=%(refname) %(objectname)");
-      const all = historyOf.get(refs) ?? history("--all");
-      historyOf.clear();
-      historyOf.set(refs, all);
-      const main = /^refs\/heads\/main (\w+)$/m.exec(refs)?.[1];
-      const tipFiles = main === undefined ? new Map() : files(repo.git("ls-tree", "-rz", main));
-      const staged = new Map<string, string>();
-      for (const line of repo.git("ls-files", "-sz").split("\0")) {
-        const tab = line.indexOf("\t");
-        const [, blob = "", stage] = line.slice(0, tab).split(" ");
-        if (tab > 0) staged.set(`${line.slice(tab + 1)}:${stage}`, blob);
-      }
+      const found = listRefs(repo.gitdir, "refs");
+      const head = readFileSync(join(repo.gitdir, "HEAD"), "utf8");
+      const refs = `${head}${found.map(({ name, id }) => `${name} ${id}`).join("\n")}`;
+      const main = found.find(({ name }) => name === "refs/heads/main")?.id ?? null;
+      const tipFiles = once("tip", String(main), () =>
+        main === null ? new Map<string, string>() : files(repo.git("ls-tree", "-rz", main)),
+      );
+      const raw = orAbsent(() => readFileSync(join(repo.gitdir, "index"), "latin1")) ?? "";
+      const entries = once("index", raw, indexEntries);
       const diskFiles = workingFiles(repo.root);
+      const others = found.filter(
+        ({ name }) => name !== "refs/heads/main" && !name.startsWith("refs/notesd/"),
+      );
+      const all = once("refs", refs, () => history("--all"));
       return {
         refs: all,
+        firm: once("firm", refs, () =>
+          refs.includes("refs/notesd/") ? history("--exclude=refs/notesd/*", "--all") : all,
+        ),
+        main,
         tip: tokensIn([...tipFiles.values()]),
         tipFiles,
         disk: new Set([...diskFiles.values()].flatMap(tokensOf)),
         diskFiles,
-        index: tokensIn([...staged.values()]),
-        entries: staged,
-        others: `${readFileSync(join(repo.gitdir, "HEAD"), "utf8")}${refs
-          .split("\n")
-          .filter((line) => !/^refs\/(?:heads\/main|notesd\/)/.test(line))
-          .join("\n")}`,
+        index: tokensIn([...entries.values()]),
+        entries,
+        others: `${head}${others.map(({ name, id }) => `${name} ${id}`).join("\n")}`,
       };
     },
     reflog: () => history("--all", "--reflog"),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { repoState } from "../../../src/store/refs/repo-state.ts";
 import { standingLocks } from "../../support/notebook-on-git.ts";
 import { DAEMON, look } from "./daemon.ts";
-import { comeHome, PERSON } from "./person.ts";
+import { comeHome, PERSON, REF_ALONE } from "./person.ts";
 import type { Places } from "./texts.ts";
 import { openWorld, type World } from "./world.ts";
 
@@ -40,6 +40,12 @@ interface Books {
   readonly dropped: Set<string>;
 }
 
+/** For people: where a text was. */
+const placesOf = (token: string, places: Places) => [
+  ...[...places.diskFiles].flatMap(([path, text]) => (text.includes(token) ? [path] : [])),
+  ...(["refs", "firm", "tip", "index"] as const).filter((place) => places[place].has(token)),
+];
+
 /** The daemon loses nothing, moves nothing of a person's, and takes nothing off the branch that nobody removed. */
 function checkDaemon(world: World, before: Places, after: Places, { takenOff }: Books): void {
   must(before.others === after.others, "the daemon moved what is a person's", [before.others, after.others]);
@@ -50,7 +56,13 @@ function checkDaemon(world: World, before: Places, after: Places, { takenOff }: 
     after.index,
   );
   const replaced = (token: string) => world.replaced.has(token);
-  must(gone.every(replaced), "the daemon lost texts", gone);
+  // A save of theirs that was kept as a conflict is resolved by what they did to it since.
+  const undone = (token: string) => takenOff.has(token) && !before.firm.has(token);
+  must(
+    gone.every((token) => replaced(token) || undone(token)),
+    "the daemon lost texts",
+    gone.map((token) => [token, placesOf(token, before)]),
+  );
   const offTip = minus(before.tip, after.tip).filter((token) => !takenOff.has(token) && !replaced(token));
   must(offTip.length === 0, "the daemon took texts off the branch", offTip);
   checkStaged(before, after);
@@ -76,8 +88,11 @@ function checkAway(before: Places, after: Places): void {
   must(entries === JSON.stringify([...after.entries]), "the Git index changed that was not the branch's", []);
 }
 
-function noteDrops(before: Places, after: Places, { takenOff, dropped }: Books): void {
+function noteDrops(before: Places, after: Places, { takenOff, dropped }: Books, refAlone = false): void {
   for (const token of minus(before.disk, after.disk)) takenOff.add(token);
+  // Who takes the branch back and leaves the files has taken off what they don't hold.
+  const moved = before.main !== after.main && !refAlone;
+  for (const token of moved ? minus(after.tip, after.disk) : []) takenOff.add(token);
   for (const token of after.disk) takenOff.delete(token);
   for (const token of minus(before.refs, after.refs)) dropped.add(token);
   for (const token of after.refs) dropped.delete(token);
@@ -101,7 +116,7 @@ async function take(world: World, books: Books, { name, a, b }: Step): Promise<v
   if (own !== undefined) return daemonStep(world, books, () => own(world, a, b));
   const before = world.texts.look();
   PERSON[name]?.[1](world, a, b);
-  noteDrops(before, world.texts.look(), books);
+  noteDrops(before, world.texts.look(), books, name === REF_ALONE);
   if (b % 5 === 0) return;
   world.story.push(`    looked at, way ${b % 5}`);
   await daemonStep(world, books, () => look(world, b % 5));

@@ -19,6 +19,8 @@ export interface World {
   /** Texts that the last agent's write was free to take from the branch's tip. */
   readonly replaced: Set<string>;
   serial: number;
+  /** Its files go. */
+  remove(): void;
 }
 
 let template: string | null = null;
@@ -54,7 +56,7 @@ function makeTemplate(): string {
 }
 
 /** A new world at the template's start. Remove it after the walk. */
-export async function openWorld(): Promise<World & { remove(): void }> {
+export async function openWorld(): Promise<World> {
   template ??= makeTemplate();
   const root = mkdtempSync(join(tmpdir(), "notesd-walk-"));
   cpSync(template, root, { recursive: true, preserveTimestamps: true });
@@ -68,7 +70,8 @@ export async function openWorld(): Promise<World & { remove(): void }> {
     story: [],
     replaced: new Set(),
     serial: 10,
+    remove: () => rmSync(root, { recursive: true, force: true }),
   };
   await world.on.driven(world.on.disk.scanAll("start"));
-  return { ...world, remove: () => rmSync(root, { recursive: true, force: true }) };
+  return world;
 }

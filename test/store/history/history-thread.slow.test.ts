@@ -25,7 +25,12 @@ function longHistory() {
     return `commit refs/heads/main\nmark :${n + 1}\nauthor ${who}\ncommitter ${who}\n${data(`n ${n}`)}${from}${merge}M 100644 inline notes/d${n % 9}/n${n % 300}.md\n${data(`text ${n}`)}`;
   });
   repo.gitBytes(["fast-import", "--quiet"], lines.join("\n"));
-  const history = { gitdir: repo.gitdir, roots: ["notes"], proofKey: new Uint8Array(32) };
+  const history = {
+    gitdir: repo.gitdir,
+    roots: ["notes"],
+    proofKey: new Uint8Array(32),
+    shallow: new Set<CommitId>(),
+  };
   return { repo, history, tip: repo.git("rev-parse", "main") as CommitId };
 }
 

@@ -64,7 +64,7 @@ test("with notesd.splitIndex, which init sets, a split index is served", async (
   expect(found).toMatchObject({ kind: "index", message: expect.stringMatching(/is missing.*read-tree/) });
 });
 
-test("sha256, alternates and a shallow clone are refused", async () => {
+test("sha256 and alternates are refused, a shallow clone is not", async () => {
   expect(await kinds(wishOf(committed("--object-format=sha256")))).toEqual(["object-format"]);
   const origin = committed();
   origin.git("commit", "-q", "--allow-empty", "-m", "second");
@@ -74,7 +74,7 @@ test("sha256, alternates and a shallow clone are refused", async () => {
     return { ...origin, root, gitdir: join(root, ".git") };
   };
   expect(await kinds(wishOf(clone("--reference", origin.root)))).toEqual(["alternates"]);
-  expect(await kinds(wishOf(clone("--depth", "1")))).toEqual(["shallow"]);
+  expect(await kinds(wishOf(clone("--depth", "1")))).toEqual([]);
   expect(await kinds(wishOf(clone()))).toEqual([]);
 });
 

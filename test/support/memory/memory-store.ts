@@ -238,6 +238,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     person,
     objects,
     tip: async () => tip,
+    isShallow: false,
     state: async () => (state.state === "ok" && tip === null ? { state: "unborn" } : state),
     commit,
     advance,
