@@ -10,7 +10,7 @@ import type { Parts } from "./parts.ts";
 import type { FrozenArrays } from "./search/frozen-words.ts";
 
 export const MAGIC = "notesd-index";
-export const FORMAT = 5;
+export const FORMAT = 6;
 const CHUNK_BYTES = 1 << 20;
 /** Eight hexadecimal digits. */
 export const CHECKSUM_BYTES = 8;
@@ -29,6 +29,8 @@ export interface Line {
   /** Rows of each column of the graph that the segment brings. */
   readonly rows: readonly (readonly [from: number, to: number])[];
   readonly agents: readonly Agent[];
+  /** Requests that were let go of before those in the rows. */
+  readonly forgotten: number;
   /** Bytes: numbers of the paths whose row at the head is here, then each column's. */
   readonly paths: readonly number[];
   readonly pages: readonly PageRange[];
@@ -53,6 +55,8 @@ const WORDS = [
 export interface Mark {
   readonly graph: Parts["graph"];
   readonly rows: readonly number[];
+  /** Requests let go of: with others the rows are others too. */
+  readonly forgotten: number;
   /** By page: which one it was, and how much of it. */
   readonly pages: ReadonlyMap<number, { readonly serial: number; readonly length: number }>;
   readonly words: FrozenArrays | null;
@@ -84,7 +88,8 @@ export interface Snapshot {
 export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | null): Snapshot {
   const { graph, state } = parts;
   const changed = state.takeChanged();
-  const since = changed && after?.graph === graph ? after : null;
+  const follows = after?.graph === graph && after.forgotten === graph.requests.first;
+  const since = changed && follows ? after : null;
   const paths = since && changed ? changed : Uint32Array.from(state.paths());
   const held = state.texts.pages();
   const rows = graph.rows.map((column, i) => [since?.rows[i] ?? 0, column.length] as const);
@@ -114,6 +119,7 @@ export function takeSnapshot(parts: Parts, fingerprint: string, after: Mark | nu
     head: parts.head < 0 ? null : graph.commits.idOf(parts.head),
     rows,
     agents: graph.commits.agents,
+    forgotten: graph.requests.first,
     paths: head.map((bytes) => bytes.length),
     pages: pages.map(({ range }) => range),
     words: words.map((bytes) => bytes.length),
@@ -135,6 +141,7 @@ export function markOf({ graph, state, texts }: Parts): Mark {
   return {
     graph,
     rows: graph.rows.map((column) => column.length),
+    forgotten: graph.requests.first,
     pages: new Map(pages),
     words: texts.kept,
   };

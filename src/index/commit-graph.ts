@@ -10,16 +10,17 @@ import { TextPool } from "../lib/held/text-pool.ts";
 import { CommitTable } from "./commit-table.ts";
 import type { CommitRecord, Entry } from "./entry.ts";
 import { EntryTable, type Texts } from "./entry-table.ts";
+import { RequestTable } from "./request-table.ts";
 
 export class CommitGraph {
   readonly texts: Texts = {
     paths: new TextPool(),
     ids: new TextPool(),
     words: new TextPool(),
-    requests: new TextPool(),
   };
   readonly entries = new EntryTable(this.texts);
   readonly commits = new CommitTable(this.texts, this.entries);
+  readonly requests = new RequestTable(this.texts.ids);
   /** Deltas: at a path, what a commit left there. In order of arrival, so along one chain in order of place. */
   readonly #deltaPaths = counts();
   readonly #deltaCommits = counts();
@@ -42,9 +43,9 @@ export class CommitGraph {
     ...this.texts.paths.rows,
     ...this.texts.ids.rows,
     ...this.texts.words.rows,
-    ...this.texts.requests.rows,
     ...this.entries.rows,
     ...this.commits.rows,
+    ...this.requests.rows,
     this.#deltaPaths,
     this.#deltaCommits,
     this.#deltaEntries,
@@ -53,8 +54,8 @@ export class CommitGraph {
 
   /** What finds texts and commits, in copies. @cost some 10 bytes for each of them */
   get slots(): readonly KeptSlots[] {
-    const { paths, ids, words, requests } = this.texts;
-    return [paths, ids, words, requests, this.commits].map((table) => table.slots);
+    const { paths, ids, words } = this.texts;
+    return [paths, ids, words, this.commits].map((table) => table.slots);
   }
 
   numberOf(id: CommitId): number | undefined {
@@ -63,7 +64,7 @@ export class CommitGraph {
   }
 
   /** @throws RangeError  no such commit @cost an object and all its rows: ask `commits` for one field */
-  at(number: number): CommitRecord {
+  at(number: number): Omit<CommitRecord, "request"> {
     return this.commits.at(number);
   }
 
@@ -89,6 +90,7 @@ export class CommitGraph {
       return { action, gone, entry: held < 0 ? this.entries.push(entry) : held };
     });
     this.#chain(this.commits.push(commit, rows));
+    if (commit.request) this.requests.push(number, commit.request);
     return number;
   }
 
@@ -224,16 +226,17 @@ export class CommitGraph {
   /**
    * Rows were appended: find again what they stand for.
    * @param agents  `commits.agents` of that time
+   * @param forgotten  `requests.first` of that time
    * @param slots  `slots` of that time or an earlier one; none: everything is hashed again
    * @throws RangeError  no graph has such rows
    */
-  restored(agents: CommitTable["agents"], slots: readonly KeptSlots[]): void {
-    const [paths, ids, words, requests, commits] = slots;
+  restored(agents: CommitTable["agents"], forgotten: number, slots: readonly KeptSlots[]): void {
+    const [paths, ids, words, commits] = slots;
     this.texts.paths.restored(paths);
     this.texts.ids.restored(ids);
     this.texts.words.restored(words);
-    this.texts.requests.restored(requests);
     this.commits.restored(agents, commits);
+    this.requests.restored(this.commits.length, forgotten);
     this.entries.restored(this.commits.length);
     const deltas = this.#deltaPaths.length;
     mustBeLevel(deltas, [this.#deltaCommits, this.#deltaEntries, this.#deltaBefore]);

@@ -3,7 +3,7 @@
  * Invariant: what a number stands for never changes.
  */
 import type { NoteSource } from "../domain/event.ts";
-import { type CommitId, type NoteId, TRUSTS } from "../domain/note.ts";
+import { type CommitId, TRUSTS } from "../domain/note.ts";
 import { counts, flags, mustBeLevel, type Rows, reals } from "../lib/held/column.ts";
 import type { KeptSlots } from "../lib/held/hash-slots.ts";
 import { HexTable } from "../lib/held/hex-rows.ts";
@@ -31,11 +31,6 @@ export class CommitTable {
   readonly #sessions = counts();
   readonly #chains = counts();
   readonly #places = counts();
-  /** Place in the requests, from 1 on. */
-  readonly #requestOf = counts();
-  readonly #requestKeys = counts();
-  readonly #requestHashes = counts();
-  readonly #requestNotes = counts();
   readonly #rowsEnd = counts();
   readonly #rowActions = counts();
   /** Twice the entry, plus 1 when it is gone. */
@@ -54,10 +49,6 @@ export class CommitTable {
     this.#sessions,
     this.#chains,
     this.#places,
-    this.#requestOf,
-    this.#requestKeys,
-    this.#requestHashes,
-    this.#requestNotes,
     this.#rowsEnd,
     this.#rowActions,
     this.#rowEntries,
@@ -94,11 +85,11 @@ export class CommitTable {
 
   /** Keep a commit. @param rows  its lines of history, with the number of each entry */
   push(
-    commit: Omit<CommitRecord, "rows">,
+    commit: Omit<CommitRecord, "rows" | "request">,
     rows: readonly { readonly action: string; readonly entry: number; readonly gone: boolean }[],
   ): number {
-    const { ids, words, requests } = this.#texts;
-    const { agent, request } = commit;
+    const { words } = this.#texts;
+    const { agent } = commit;
     const number = this.#ids.push(commit.id);
     for (const parent of commit.parents) this.#parents.push(parent);
     this.#parentsEnd.push(this.#parents.length);
@@ -113,11 +104,6 @@ export class CommitTable {
     this.#sessions.push(words.ofOrNull(commit.session));
     this.#chains.push(commit.chain);
     this.#places.push(commit.place);
-    if (request) {
-      this.#requestOf.push(this.#requestKeys.push(requests.of(request.key)) + 1);
-      this.#requestHashes.push(requests.of(request.hash));
-      this.#requestNotes.push(ids.ofOrNull(request.noteId));
-    } else this.#requestOf.push(0);
     for (const { action, entry, gone } of rows) {
       this.#rowActions.push(words.of(action));
       this.#rowEntries.push(entry * 2 + (gone ? 1 : 0));
@@ -161,21 +147,6 @@ export class CommitTable {
     const at = (number === 0 ? 0 : this.#parentsEnd.at(number - 1)) + which;
     return at < this.#parentsEnd.at(number) ? this.#parents.at(at) : -1;
   }
-  /** Number of the request's key in `requests`; 0: none. */
-  requestKeyOf(number: number): number {
-    const request = this.#requestOf.at(number);
-    return request === 0 ? 0 : this.#requestKeys.at(request - 1);
-  }
-  requestOf(number: number): CommitRecord["request"] {
-    const { requests, ids } = this.#texts;
-    const request = this.#requestOf.at(number) - 1;
-    if (request < 0) return null;
-    return {
-      key: requests.at(this.#requestKeys.at(request)),
-      hash: requests.at(this.#requestHashes.at(request)),
-      noteId: ids.atOrNull(this.#requestNotes.at(request)) as NoteId | null, // pushed with the brand
-    };
-  }
 
   /** Rows of all commits. */
   get rowCount(): number {
@@ -207,7 +178,7 @@ export class CommitTable {
     return this.#rowActions.at(row);
   }
 
-  at(number: number): CommitRecord {
+  at(number: number): Omit<CommitRecord, "request"> {
     if (number < 0 || number >= this.length) throw new RangeError(`no commit number ${number}`);
     const parents: number[] = [];
     for (
@@ -226,7 +197,6 @@ export class CommitTable {
       session: this.#texts.words.atOrNull(this.sessionOf(number)),
       trust: this.trustOf(number),
       stamps: this.stampsOf(number),
-      request: this.requestOf(number),
       rows: Array.from({ length: to - from }, (_, i) => this.row(from + i)),
       chain: this.chainOf(number),
       place: this.placeOf(number),
@@ -240,11 +210,9 @@ export class CommitTable {
 
   /** Rows were appended: find their commits again. @throws RangeError  they name what isn't there */
   restored(agents: readonly Agent[], slots: KeptSlots | undefined): void {
-    const { ids, words, requests } = this.#texts;
-    const asked = this.#requestKeys.length;
+    const { words } = this.#texts;
     mustBeLevel(this.length, [this.#parentsEnd, this.#atMs, this.#flags, this.#agentOf, this.#sessions]);
-    mustBeLevel(this.length, [this.#chains, this.#places, this.#requestOf, this.#rowsEnd]);
-    mustBeLevel(asked, [this.#requestHashes, this.#requestNotes]);
+    mustBeLevel(this.length, [this.#chains, this.#places, this.#rowsEnd]);
     mustBeLevel(this.#rowEntries.length, [this.#rowActions, this.#rowCommits]);
     this.#parentsEnd.mustRiseTo(this.#parents.length);
     this.#rowsEnd.mustRiseTo(this.#rowEntries.length);
@@ -258,10 +226,7 @@ export class CommitTable {
         if (parent >= number) throw new RangeError(`commit ${number} comes before its parent`);
     }
     this.#agentOf.mustBeBelow(agents.length + 1);
-    this.#requestOf.mustBeBelow(asked + 1);
     for (const column of [this.#sessions, this.#rowActions]) column.mustBeBelow(words.size);
-    for (const column of [this.#requestKeys, this.#requestHashes]) column.mustBeBelow(requests.size);
-    this.#requestNotes.mustBeBelow(ids.size);
     this.#rowEntries.mustBeBelow(this.#entries.length * 2);
     this.#ids.restored(slots);
     for (const { agentId, name } of agents) this.agent(agentId, name);

@@ -14,8 +14,6 @@ export interface Texts {
   readonly ids: TextPool;
   /** Titles, types, lists of tags, sessions, actions. */
   readonly words: TextPool;
-  /** Keys of requests and their hashes. */
-  readonly requests: TextPool;
 }
 
 const TAGS_HELD_MAX = 4_096;

@@ -1,11 +1,12 @@
 /**
- * History as the head reaches it: the order of its commits, and who finds a row, a request or an agent in it.
+ * History as the head reaches it: the order of its commits, and who finds a row or an agent in it.
  * Invariant: the order is a function of the head alone. A commit comes after its first parent's history,
  * then what its other parents bring, then itself; so following the branch only ever appends.
  */
 import type { CommitId, NoteId } from "../domain/note.ts";
 import { counts } from "../lib/held/column.ts";
 import type { CommitGraph } from "./commit-graph.ts";
+import { RequestWindow } from "./request-window.ts";
 
 export class HistoryLog {
   readonly #graph: CommitGraph;
@@ -16,12 +17,13 @@ export class HistoryLog {
   /** By id: the newest row of the note, from 1 on; and by row: the note's row before. */
   readonly #newestRow = counts();
   readonly #rowBefore = counts();
-  /** By key (in `requests`): the commit that carried the request out first, from 1 on. */
-  readonly #requests = counts();
+  readonly requests: RequestWindow;
   readonly #agents = new Map<number, { agentId: number; name: string }>();
 
-  constructor(graph: CommitGraph) {
+  /** @param requests  how many of them are remembered */
+  constructor(graph: CommitGraph, requests: number) {
     this.#graph = graph;
+    this.requests = new RequestWindow(graph.requests, requests);
   }
 
   /** How many commits the head reaches. */
@@ -46,16 +48,14 @@ export class HistoryLog {
       for (const column of [this.#order, this.#placeOf]) column.reserve(commits.length);
       this.#rowBefore.reserve(commits.rowCount);
       this.#newestRow.reserve(texts.ids.size);
-      this.#requests.reserve(texts.requests.size);
     }
     for (const number of this.#unreached(head)) this.#take(number);
   }
 
   /** Reach another head. @cost O(all commits) */
   reset(head: number): void {
-    for (const column of [this.#order, this.#placeOf, this.#newestRow, this.#rowBefore, this.#requests]) {
-      column.clear();
-    }
+    for (const column of [this.#order, this.#placeOf, this.#newestRow, this.#rowBefore]) column.clear();
+    this.requests.clear();
     this.#agents.clear();
     this.append(head);
   }
@@ -69,8 +69,7 @@ export class HistoryLog {
       this.#rowBefore.set(row, this.#newestRow.at(id));
       this.#newestRow.set(id, row + 1);
     }
-    const key = commits.requestKeyOf(number);
-    if (key !== 0 && this.#requests.at(key) === 0) this.#requests.set(key, number + 1);
+    this.requests.take(number);
     const agent = commits.agentOf(number);
     if (agent && !this.#agents.has(agent.agentId)) this.#agents.set(agent.agentId, agent);
   }
@@ -86,13 +85,6 @@ export class HistoryLog {
     const note = this.#graph.texts.ids.find(id);
     if (note === 0) return;
     for (let row = this.#newestRow.at(note); row > 0; row = this.#rowBefore.at(row - 1)) yield row - 1;
-  }
-
-  /** The number of the commit that carried out a request first. */
-  requestCommit(key: string): number | null {
-    const number = this.#graph.texts.requests.find(key);
-    const commit = number === 0 ? 0 : this.#requests.at(number);
-    return commit === 0 ? null : commit - 1;
   }
 
   agents(): readonly { readonly agentId: number; readonly name: string }[] {

@@ -8,6 +8,7 @@ import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents, ReadBlob } from "../domain/event.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
 import { slicer } from "../lib/slicer.ts";
+import { canExtend } from "./can-extend.ts";
 import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
 import { digestOf, filesOf } from "./digest.ts";
@@ -45,6 +46,8 @@ export interface MemoryIndexOptions {
   readonly isNotePath: (path: RepoPath) => boolean;
   /** What parsing depends on beside the bytes; a checkpoint made under another is refused. */
   readonly fingerprint: string;
+  /** How many requests are remembered; default: as many as the protocol promises. */
+  readonly requests?: number;
 }
 
 export class MemoryIndex implements NoteIndex {
@@ -54,10 +57,10 @@ export class MemoryIndex implements NoteIndex {
   #moving = false;
   readonly #reader = new WordReader(() => this.#parts);
 
-  constructor(options: MemoryIndexOptions, parts: Parts = emptyParts(), origin: Origin | null = null) {
+  constructor(options: MemoryIndexOptions, parts: Parts | null = null, origin: Origin | null = null) {
     this.#options = options;
     this.origin = origin;
-    this.#parts = parts;
+    this.#parts = parts ?? emptyParts(options.requests);
   }
 
   get head(): CommitId | null {
@@ -65,13 +68,8 @@ export class MemoryIndex implements NoteIndex {
     return head < 0 ? null : graph.commits.idOf(head);
   }
 
-  canExtend(commits: readonly CommitEvents[]): boolean {
-    const { graph, head } = this.#parts;
-    const given = new Set<CommitId>();
-    return commits.every(({ commit }) => {
-      given.add(commit.id);
-      return head < 0 || commit.parents.every((id) => given.has(id) || graph.numberOf(id) !== undefined);
-    });
+  canExtend(commits: readonly CommitEvents[], to?: CommitId): boolean {
+    return canExtend(this.#parts, commits, to);
   }
 
   async apply(commits: readonly CommitEvents[], read: ReadBlob, to?: CommitId): Promise<NoteChange[]> {
@@ -92,6 +90,7 @@ export class MemoryIndex implements NoteIndex {
       const move = planMove(parts.graph, parts.state, parts.head, head, folded);
       await cache.load([...entriesOf(move)].filter((entry) => !heldBy(parts, entry)));
       const changes = moveHead(parts, move, head, cache);
+      parts.log.requests.forgetOld();
       this.#reader.later();
       return changes;
     });
@@ -102,7 +101,7 @@ export class MemoryIndex implements NoteIndex {
     read: ReadBlob,
   ): Promise<void> {
     await this.#alone(async () => {
-      const parts = emptyParts();
+      const parts = emptyParts(this.#options.requests);
       const cache = new ParsedCache(this.#options.parse, read);
       const newest = new Map<RepoPath, FileBlob>();
       let to = -1;
@@ -123,6 +122,7 @@ export class MemoryIndex implements NoteIndex {
         }
       }
       if (to >= 0) await fillHead(parts, to, cache);
+      parts.log.requests.forgetOld();
       this.#parts = parts;
       this.#reader.later();
     });

@@ -126,8 +126,11 @@ export interface NoteIndex {
    * @cost a chain from the head: O(changes), well under 1 ms a note; any other move: O(everything held)
    */
   apply(commits: readonly CommitEvents[], read: ReadBlob, to?: CommitId): Promise<NoteChange[]>;
-  /** Whether `apply` can take these: every parent is held or given. When not: `rebuild` from all of history. */
-  canExtend(commits: readonly CommitEvents[]): boolean;
+  /**
+   * Whether `apply` can take these: every parent is held or given, and for the head `to` no request was let go of that
+   * it would remember (the branch was put back by tens of thousands of writes). When not: `rebuild` from all of history.
+   */
+  canExtend(commits: readonly CommitEvents[], to?: CommitId): boolean;
   /**
    * Throw everything away and fold a whole history, parents before children, ending at the head.
    * Readers see the old state until the new one stands; after a throw the old state stays.

@@ -29,12 +29,15 @@ export interface Parts {
   head: number;
 }
 
-/** Parts that stand before the first commit. */
-export function emptyParts(): Parts {
+/** What the protocol promises: requests of the last 100,000 writes are found again. */
+const REQUESTS_REMEMBERED = 100_000;
+
+/** Parts that stand before the first commit. @param requests  how many a head remembers */
+export function emptyParts(requests = REQUESTS_REMEMBERED): Parts {
   const graph = new CommitGraph();
   return {
     graph,
-    log: new HistoryLog(graph),
+    log: new HistoryLog(graph, requests),
     state: new HeadState(graph),
     texts: new MemoryTextIndex(),
     unread: new Set(),

@@ -46,6 +46,7 @@ interface Segment {
 
 /**
  * Read a checkpoint back, without any blob.
+ * @param requests  how many a head remembers, see `emptyParts`
  * @returns null for bytes of another format, fingerprint or program, or damaged in the first segment: rebuild
  *   then; else the index as of the last segment that is whole
  * @throws what reading the bytes throws
@@ -54,6 +55,7 @@ interface Segment {
 export function readCheckpoint(
   bytes: CheckpointBytes,
   fingerprint: string,
+  requests?: number,
 ): { readonly parts: Parts; readonly origin: Origin } | null {
   const sizes = emptyParts().graph.rows.map(({ size }) => size);
   const segments: Segment[] = [];
@@ -65,7 +67,7 @@ export function readCheckpoint(
     read += segment.size;
   }
   const last = segments.at(-1);
-  const parts = last === undefined ? null : orRefused(() => partsOf(segments, last.line));
+  const parts = last === undefined ? null : orRefused(() => partsOf(segments, last.line, requests));
   return parts && { parts, origin: { mark: markOf(parts), bytes: read, wholeBytes: segments[0]?.size ?? 0 } };
 }
 
@@ -136,8 +138,8 @@ function segmentAt(
   return at === end && found === checksum(sum) ? segment : null;
 }
 
-function partsOf(segments: readonly Segment[], last: Line): Parts | null {
-  const parts = emptyParts();
+function partsOf(segments: readonly Segment[], last: Line, requests?: number): Parts | null {
+  const parts = emptyParts(requests);
   const { graph, state } = parts;
   const pages = new Map<number, readonly Buffer[]>();
   for (const segment of segments) {
@@ -151,7 +153,8 @@ function partsOf(segments: readonly Segment[], last: Line): Parts | null {
       pages.set(page, [...before, segment.pages[i] ?? Buffer.alloc(0)]);
     }
   }
-  graph.restored(last.agents, slotsOf(segments[0]));
+  if (!(Number.isSafeInteger(last.forgotten) && last.forgotten >= 0)) return null;
+  graph.restored(last.agents, last.forgotten, slotsOf(segments[0]));
   const { size } = graph.texts.paths;
   for (const { head } of segments) {
     const [paths = Buffer.alloc(0), ...columns] = head;

@@ -14,13 +14,12 @@ export function rememberedRequest(
   log: HistoryLog,
   key: string,
 ): RememberedRequest | null {
-  const number = log.requestCommit(key);
-  if (number === null) return null;
-  const { commits } = graph;
-  const request = commits.requestOf(number);
-  if (request?.noteId == null) return null;
-  const { hash, noteId } = request;
-  const commit = commits.idOf(number);
+  const found = log.requests.find(key);
+  if (found < 0) return null;
+  const number = graph.requests.commitOf(found);
+  const { hash, noteId } = graph.requests.at(found);
+  if (noteId === null) return null;
+  const commit = graph.commits.idOf(number);
   const row = graph.at(number).rows.find((made) => made.entry.id === noteId);
   if (row?.gone) return { hash, commit, noteId, path: null, revision: null };
   const file = row?.entry ?? fileOf(graph, number, noteId);

@@ -180,16 +180,20 @@ test("a deleted note is found in history, its id is never free again, and coming
 
 test("a request is remembered with what it did, also when it changed nothing or deleted", async () => {
   const { builder, index, go } = follow();
-  const keyed = (key: string) => provedAs({ noteIds: [ID], requestKey: key, requestHash: `h${key}` });
-  const made = builder.change(null, { "notes/a.md": NOTE("x") }, { proved: keyed("1") });
-  const same = builder.change(made, {}, { proved: keyed("2") });
-  const gone = builder.change(same, { "notes/a.md": null }, { proved: keyed("3") });
+  const [one, two, three, none] = ["1", "2", "3", "4"].map((digit) => digit.repeat(64));
+  const hash = "a".repeat(64);
+  const keyed = (key = "") => provedAs({ noteIds: [ID], requestKey: key, requestHash: hash });
+  const made = builder.change(null, { "notes/a.md": NOTE("x") }, { proved: keyed(one) });
+  const same = builder.change(made, {}, { proved: keyed(two) });
+  const gone = builder.change(same, { "notes/a.md": null }, { proved: keyed(three) });
   await go(gone);
   const revision = index.fileAt(made, "notes/a.md" as RepoPath)?.blob;
-  expect(index.request("1")).toEqual({ hash: "h1", commit: made, noteId: ID, path: "notes/a.md", revision });
-  expect(index.request("2")).toEqual({ hash: "h2", commit: same, noteId: ID, path: "notes/a.md", revision });
-  expect(index.request("3")).toEqual({ hash: "h3", commit: gone, noteId: ID, path: null, revision: null });
-  expect(index.request("4")).toBeNull();
+  const told = { hash, noteId: ID, path: "notes/a.md", revision };
+  expect(index.request(one ?? "")).toEqual({ ...told, commit: made });
+  expect(index.request(two ?? "")).toEqual({ ...told, commit: same });
+  expect(index.request(three ?? "")).toEqual({ ...told, commit: gone, path: null, revision: null });
+  expect(index.request(none ?? "")).toBeNull();
+  expect(index.request("no digest")).toBeNull();
 });
 
 test("commits whose parents are unknown are refused and change nothing", async () => {

@@ -106,6 +106,14 @@ class Column<T extends Numbers> implements Rows {
     if (before !== last) throw new RangeError(`the rows rise to ${before}, not to ${last}`);
   }
 
+  /** Forget rows at the start: the next one is row 0 from now on. Views of them stay what they were. */
+  dropFirst(rows: number): void {
+    const kept = this.#make(this.#length - rows);
+    kept.set(this.#items.subarray(rows, this.#length));
+    this.#items = kept;
+    this.#length -= rows;
+  }
+
   clear(): void {
     this.#items = this.#make(0);
     this.#length = 0;
@@ -203,6 +211,14 @@ export class Bytes implements Rows {
     }
     const from = this.extend(bytes.length);
     this.#held.set(bytes, from);
+  }
+
+  /** As of a column. */
+  dropFirst(size: number): void {
+    const kept = Buffer.from(new ArrayBuffer(this.#length - size));
+    this.#held.copy(kept, 0, size, this.#length);
+    this.#held = kept;
+    this.#length -= size;
   }
 
   bytes(from: number, to: number): Uint8Array {

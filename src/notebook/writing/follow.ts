@@ -35,7 +35,7 @@ export function createFollower(store: NoteStore, index: NoteIndex, told: Told): 
     const commits: CommitEvents[] = [];
     for await (const commit of store.history(from, to)) commits.push(commit);
     let changes: readonly NoteChange[] = [];
-    if (index.canExtend(commits)) changes = await index.apply(commits, readBlob, to);
+    if (index.canExtend(commits, to)) changes = await index.apply(commits, readBlob, to);
     else await index.rebuild(store.history(null, to), readBlob);
     await told.moved({ kind: "other", to, via }, changes);
     const lost = from === null || (await store.isAncestor(from, to)) ? null : await store.takenBack(from);
