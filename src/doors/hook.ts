@@ -4,6 +4,7 @@
  */
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
+import { NotesError } from "../domain/errors.ts";
 import type { CommitId } from "../domain/note.ts";
 import { jsonOrNull } from "../lib/json-text.ts";
 import type { PushSide } from "../notebook/push/push-side.ts";
@@ -47,10 +48,32 @@ export type LeaseWish = z.infer<typeof LeaseWish>;
 /** What `POST /hooks/post-receive` takes. */
 export const PushEnd = z.object({ pid });
 
+/** What `POST /hooks/proc-receive` takes. */
+const JoinWish = z.object({
+  tip: commit,
+  /** Who pushes; null: the repository's own person. */
+  author: z.object({ name: z.string(), email: z.string() }).nullable(),
+});
+type JoinWish = z.infer<typeof JoinWish>;
+
+/** What it answers. */
+export const Joined = z.discriminatedUnion("kind", [
+  z.object({
+    kind: z.enum(["up_to_date", "fast_forward", "merged"]),
+    commit: z.string(),
+    conflicts: z.array(z.object({ note_id: z.string(), path: z.string() })),
+  }),
+  /** Nothing moved; `why` is a sentence. */
+  z.object({ kind: z.literal("refused"), why: z.string() }),
+]);
+export type Joined = z.infer<typeof Joined>;
+
 export interface HookDoor {
   levelForCommit(): Promise<readonly string[]>;
   readonly push: PushSide;
   readonly rules: PushRules;
+  /** Merge a pushed commit into the branch. @throws NotesError why it can't be */
+  join(tip: CommitId, author: JoinWish["author"]): Promise<Exclude<Joined, { kind: "refused" }>>;
   /** HEAD, the index or a ref moved. */
   moved(): Promise<void>;
 }
@@ -72,6 +95,7 @@ export function hookRoutes(door: HookDoor): Map<string, Route> {
         return {};
       }),
     ],
+    ["/hooks/proc-receive", hook(JoinWish, (wish) => joined(door, wish))],
     [
       "/hooks/moved",
       hook(z.unknown(), async () => {
@@ -80,6 +104,18 @@ export function hookRoutes(door: HookDoor): Map<string, Route> {
       }),
     ],
   ]);
+}
+
+async function joined(door: HookDoor, { tip, author }: JoinWish): Promise<Joined> {
+  try {
+    door.push.personAtGit();
+    const { kind, commit, conflicts } = await door.join(tip, author);
+    return { kind, commit, conflicts: conflicts.map(({ note_id, path }) => ({ note_id, path })) };
+  } catch (error) {
+    // What the pusher can do something about is said in the terminal; the rest is the log's.
+    if (error instanceof NotesError) return { kind: "refused", why: error.message };
+    throw error;
+  }
 }
 
 /** @param carryOut told by its second argument when the hook is gone */

@@ -13,14 +13,12 @@ import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 
 const OURS = ["pre-commit", "pre-receive", "post-receive"];
+/** They only tell that something moved. */
+const TELLING = ["post-commit", "post-merge", "post-checkout", "post-rewrite"];
 const PASSED_ON = [
   "applypatch-msg",
   "commit-msg",
   "post-applypatch",
-  "post-checkout",
-  "post-commit",
-  "post-merge",
-  "post-rewrite",
   "post-update",
   "pre-applypatch",
   "pre-auto-gc",
@@ -31,7 +29,9 @@ const PASSED_ON = [
   "update",
 ];
 // Their mere presence changes what Git does, or they run very often: passed on only where there is one.
-const ONLY_IF_PRESENT = ["push-to-checkout", "proc-receive", "reference-transaction", "fsmonitor-watchman"];
+const ONLY_IF_PRESENT = ["push-to-checkout", "reference-transaction", "fsmonitor-watchman"];
+/** It answers Git, so there is one: a repository's own stays, and pushes to refs/for are its own to take then. */
+const ANSWERING = "proc-receive";
 
 const SOURCES = fileURLToPath(new URL("../../hooks", import.meta.url));
 
@@ -54,7 +54,10 @@ export async function installHooks(place: GitPlace): Promise<void> {
         : resolve(place.root, earlier);
   const present: string[] = await readdir(earlierFolder).catch(() => []);
   await copy("run-earlier", join(folder, "run-earlier"));
+  const answering = present.includes(ANSWERING) ? "run-earlier" : ANSWERING;
   for (const name of OURS) await copy(name, join(folder, name));
+  for (const name of TELLING) await copy("moved", join(folder, name));
+  await copy(answering, join(folder, ANSWERING));
   for (const name of [...PASSED_ON, ...ONLY_IF_PRESENT.filter((one) => present.includes(one))]) {
     await copy("run-earlier", join(folder, name));
   }
@@ -85,7 +88,11 @@ export async function earlierHooks(place: GitPlace): Promise<Record<string, stri
 /** Write the launcher that hooks call: this Node and this program, by absolute path. */
 export async function writeLauncher(place: GitPlace, node: string, program: string): Promise<void> {
   const quoted = [node, program].map((path) => `'${path.replaceAll("'", "'\\''")}'`).join(" ");
-  await writeDurably(join(place.gitDir, "notesd", "bin"), `#!/bin/sh\nexec ${quoted} "$@"\n`, {
-    mode: 0o755,
-  });
+  await writeDurably(
+    join(place.gitDir, "notesd", "bin"),
+    `#!/bin/sh\nNOTESD_AT=\${0%/*} exec ${quoted} "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
 }

@@ -16,6 +16,7 @@ import { errorFields, type Log } from "../lib/log.ts";
 import type { Notebook } from "../notebook/notebook.ts";
 import { openNotebook } from "../notebook/open.ts";
 import { allRoots } from "./attributes.ts";
+import { parsePerson } from "./identities.ts";
 import { openStore, proofKey } from "./open-store.ts";
 import { NOTE_BYTES, pushRules, typesOf } from "./push-rules.ts";
 import type { Resolved } from "./resolve.ts";
@@ -100,6 +101,13 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       levelForCommit: opened.disk.levelForCommit,
       push: opened.push,
       rules: pushRules(settings),
+      async join(tip, author) {
+        // Its name came through an environment: what would break a commit's header is refused.
+        const who = author === null ? person : parsePerson(author);
+        const from = `pushed by ${who.name}`;
+        const done = await opened.notebook.join(tip, { author: who, via: "push", reason: null, from });
+        return { ...done, conflicts: [...done.conflicts] };
+      },
       moved: opened.disk.headMoved,
     },
     async close() {

@@ -102,6 +102,7 @@ function gitSide(log: Log, git: Partial<GitDoorOptions> = {}): { hooks: HookDoor
         close() {},
       },
       rules: { branch: "main", roots: ["notes"], types: ["general"], note_bytes: 1024, file_bytes: 1024 },
+      join: async (tip) => ({ kind: "up_to_date", commit: tip, conflicts: [] }),
       async moved() {},
     },
     git: {

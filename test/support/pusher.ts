@@ -49,7 +49,7 @@ export async function cloneFrom(url: string, dir: string, ...args: string[]): Pr
     run: (...words) => runGit(dir, words),
     commit(files, message = "by Quinn") {
       for (const [path, content] of Object.entries(files)) {
-        if (content === null) git(dir, "rm", "-q", path);
+        if (content === null) git(dir, "rm", "-q", "-f", path);
         else {
           mkdirSync(dirname(join(dir, path)), { recursive: true });
           writeFileSync(join(dir, path), content);

@@ -2,6 +2,7 @@
  * What `<gitdir>/notesd/hooks` asks of this program: `notesd hook NAME …`. Each hook is a file of its own; here is
  * which one, where it runs, and that whatever fails refuses in words.
  */
+import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { ProcessError } from "../../domain/process-error.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
@@ -13,6 +14,7 @@ interface HookProcess {
   readonly env: NodeJS.ProcessEnv;
   cwd(): string;
   readonly stdin: Readable;
+  readonly stdout: { write(text: string): unknown };
   readonly stderr: { write(text: string): unknown };
 }
 
@@ -21,6 +23,7 @@ interface Called {
   readonly around: Surroundings;
   readonly args: readonly string[];
   readonly stdin: Readable;
+  send(text: string): void;
   say(text: string): void;
 }
 
@@ -39,6 +42,10 @@ const HOOKS: Readonly<Record<string, (called: Called) => Promise<number>>> = {
     await postReceive(place, Number(args[0]));
     return 0;
   },
+  async "proc-receive"({ place, around, stdin, send, say }) {
+    const { procReceive } = await import("./proc-receive.ts");
+    return procReceive(place, around.env, { stdin, send, say });
+  },
   async moved({ place }) {
     const { askDaemon } = await import("./ask-daemon.ts");
     await askDaemon(place, "/hooks/moved", {}, MOVED_WITHIN_MS);
@@ -54,12 +61,16 @@ export async function runHook(
   process: HookProcess,
 ): Promise<number> {
   const say = (text: string) => void process.stderr.write(text);
+  const send = (text: string) => void process.stdout.write(text);
   const around: Surroundings = { env: process.env, cwd: process.cwd(), warn: say };
   try {
     const hook = Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;
     if (!hook) throw new ProcessError("USAGE", `There is no hook ${JSON.stringify(name)} here.`);
-    const place = await resolvePlace({ repo: around.cwd }, around);
-    return await hook({ place, around, args, stdin: process.stdin, say });
+    // The launcher lies in <gitdir>/notesd; Git's own folder may be a linked working tree's.
+    const at = process.env["NOTESD_AT"];
+    const repo = at === undefined ? around.cwd : resolve(around.cwd, at, "..");
+    const place = await resolvePlace({ repo }, around);
+    return await hook({ place, around, args, stdin: process.stdin, send, say });
   } catch (error) {
     say(`notesd: ${error instanceof Error ? error.message : String(error)}\n`);
     return error instanceof ProcessError ? error.exit : 1;

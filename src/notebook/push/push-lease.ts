@@ -5,6 +5,7 @@
  *
  * @see spec: storage, section 6
  */
+import { NotesError } from "../../domain/errors.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
 import type { Warn } from "../../lib/bus.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -109,10 +110,16 @@ export function createPushLease(deps: LeaseDeps): PushSide {
   return {
     async lease(wish, gone) {
       store.foreignGit();
-      await deps.ready();
-      for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const answer = await take(wish, gone);
-        if (answer.kind !== "unsettled") return answer;
+      try {
+        await deps.ready();
+        for (let tries = 0; tries < MAX_TRIES; tries++) {
+          const answer = await take(wish, gone);
+          if (answer.kind !== "unsettled") return answer;
+        }
+      } catch (error) {
+        // A merge under way, a full disk, the stop: the pusher reads why.
+        if (error instanceof NotesError) return { kind: "busy", why: error.message };
+        throw error;
       }
       return {
         kind: "busy",

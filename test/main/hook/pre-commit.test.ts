@@ -38,6 +38,7 @@ const hook = () =>
     cwd: () => repo,
     env: {},
     stdin: Readable.from([]),
+    stdout: { write: () => {} },
     stderr: {
       write(text) {
         said += text;
