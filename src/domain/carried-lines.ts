@@ -37,8 +37,35 @@ export function wordDiff(before: string, after: string): readonly WordPart[] {
       { kind: "come", text: after },
     ];
   }
-  return parts.map(({ added, removed, value }) => ({
-    kind: added ? "come" : removed ? "gone" : "same",
-    text: value.join(""),
-  }));
+  const kinds = parts.map(
+    ({ added, removed, value }): WordPart => ({
+      kind: added ? "come" : removed ? "gone" : "same",
+      text: value.join(""),
+    }),
+  );
+  return joinedRuns(kinds);
+}
+
+/** Blanks between two changed words belong to the change: `one hour` became `15 minutes`, not two words each. */
+function joinedRuns(parts: readonly WordPart[]): WordPart[] {
+  const runs: WordPart[] = [];
+  let [gone, come] = ["", ""];
+  const flush = () => {
+    if (gone !== "") runs.push({ kind: "gone", text: gone });
+    if (come !== "") runs.push({ kind: "come", text: come });
+    [gone, come] = ["", ""];
+  };
+  for (const [at, { kind, text }] of parts.entries()) {
+    if (kind === "gone") gone += text;
+    else if (kind === "come") come += text;
+    else if (gone !== "" && come !== "" && /^[ \t]+$/.test(text) && at + 1 < parts.length) {
+      gone += text;
+      come += text;
+    } else {
+      flush();
+      runs.push({ kind, text });
+    }
+  }
+  flush();
+  return runs;
 }

@@ -9,7 +9,7 @@ type Review = ResultOf<"notes.review">;
 type Row = Review["deleted"][number];
 
 const FROM = {
-  mark: "you last looked",
+  mark: "where you last looked",
   given: "the time you named",
   week: "a week ago; notesd review --mark keeps what you saw",
 } as const;
