@@ -3,7 +3,7 @@
  * Git's locks: after a crash, and after a publication that could not place everything.
  */
 
-import type { RepoPath } from "../../domain/note.ts";
+import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
 import type { Entry, EntryChange } from "../advance.ts";
 import type { IntentFile, OpenIntent } from "../commit/intents.ts";
@@ -103,13 +103,14 @@ function levelIndex(
     if (parts.trees.blobAt(path) !== after) continue;
     // Whatever state of ours the entry was left in; anything else is what a person staged.
     const entry = index.at(path).find((e) => e.stage === 0);
-    const behind = files.find(({ before }) => before === (entry?.id ?? null));
-    if (behind === undefined) continue;
+    const blob = (entry?.id ?? null) as BlobId | null;
+    // Base: the branch had moved without files and index before.
+    if (!files.some(({ before }) => before === blob) && parts.table.base(path) !== blob) continue;
     const stands = rolled.some((file) => file.kind === "rolled" && file.path === path && file.base === after);
     const stat = stands && after !== null ? lstatNow(`${parts.root}/${path}`) : null;
     const executable = parts.trees.isExecutable(path);
     const mode = remoded.has(path) ? { mode: executable ? 0o100755 : 0o100644 } : {};
-    edits.push({ path, expected: behind.before, blob: after, stat, executable, ...mode });
+    edits.push({ path, expected: blob, blob: after, stat, executable, ...mode });
   }
   for (const { path, before, after } of links) {
     const entry = index.at(path).find((e) => e.stage === 0)?.id ?? null;
