@@ -1,5 +1,5 @@
-import { execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -107,6 +107,33 @@ test("killed with -9 and started again: the same notes, and status tells that no
   expect(daemonFile().pid).not.toBe(pid);
   expect((await run("verify", "--repo", repo)).code).toBe(0);
   expect(JSON.parse((await run("list", "--repo", repo, "--json")).out).total).toBe(1);
+});
+
+test("a signal during a start ends it: nothing is announced, nothing stays held, and the next start serves", async () => {
+  await run("init", repo);
+  const who = "Pat <pat@example.com> 1796033700 +0000";
+  const commits = Array.from({ length: 1_500 }, (_, n) => {
+    const from = n === 0 ? "from refs/heads/main^0\n" : "";
+    const text = `text ${n}`;
+    const file = `M 100644 inline notes/n${n % 300}.md\ndata ${text.length}\n${text}\n`;
+    return `commit refs/heads/main\ncommitter ${who}\ndata 1\nn\n${from}${file}`;
+  });
+  execFileSync("git", ["-C", repo, "fast-import", "--quiet"], { input: commits.join(""), env: cleanEnv() });
+  git(repo, "reset", "-q", "--hard");
+  const child = spawn(process.execPath, [BIN, "start", "--repo", repo, "--port", "0"], {
+    cwd: top,
+    env: env(),
+    stdio: "ignore",
+  });
+  const exited = new Promise<number | null>((done) => child.once("exit", done));
+  await until("it to be on its way", () => existsSync(join(repo, ".git/notesd/lock")));
+  expect(existsSync(join(repo, ".git/notesd/daemon.json"))).toBe(false);
+  child.kill("SIGTERM");
+  expect(await exited).toBe(0);
+  expect(existsSync(join(repo, ".git/notesd/daemon.json"))).toBe(false);
+  expect(readdirSync(join(repo, ".git")).filter((name) => name.endsWith(".lock"))).toEqual([]);
+  expect((await run("start", "--repo", repo, "--port", "0", "--detach")).code).toBe(0);
+  expect(JSON.parse((await run("list", "--repo", repo, "--json")).out).total).toBe(300);
 });
 
 test("npm start's own line ends with the shell that npm signals, and leaves no daemon behind", async () => {

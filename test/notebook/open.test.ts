@@ -1,8 +1,11 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Change } from "../../src/domain/change.ts";
 import { NotesError } from "../../src/domain/errors.ts";
 import type { NoteId } from "../../src/domain/note.ts";
 import type { Caller } from "../../src/domain/principal.ts";
+import { restoreNoteIndex } from "../../src/index/create.ts";
 import type { WriteOutcome } from "../../src/notebook/notebook.ts";
 import { agent, openTestNotebook, PERSON, type TestNotebook } from "../support/open-notebook.ts";
 
@@ -43,6 +46,17 @@ function write(
 }
 
 const code = (name: string) => expect.objectContaining({ code: name });
+
+test("an index that a start had to rebuild is kept, though nothing is written after it", async () => {
+  const made = await write(create("First"));
+  const checkpoint = join(opened.stateDir, "checkpoint");
+  opened = await opened.reopen();
+  rmSync(checkpoint);
+  opened = await opened.reopen();
+  const kept = restoreNoteIndex(readFileSync(checkpoint));
+  expect(kept?.head).toBe(made.commit);
+  expect(kept?.get(made.noteId)?.title).toBe("First");
+});
 
 describe("a write", () => {
   test("is one commit, is read back at once, and says who made it", async () => {
