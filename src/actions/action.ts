@@ -4,6 +4,7 @@ import type { ErrorCode } from "../domain/errors.ts";
 import type { NoteFilter } from "../domain/filters.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { Notebook } from "../notebook/notebook.ts";
+import type { Sync } from "../notebook/sync/sync-result.ts";
 
 /** What calling an action does; MCP hints and the rights of read-only callers follow from it. */
 export type Effects = "read" | "write" | "destructive" | "session";
@@ -27,6 +28,7 @@ export interface Daemon {
     agent_id: number;
     token: string;
   }>;
+  readonly sync: Sync;
   openrpc(): unknown;
 }
 

@@ -25,6 +25,8 @@ import { notesUnsubscribe } from "./notes-unsubscribe.ts";
 import { notesUpdate } from "./notes-update.ts";
 import { rpcDiscover } from "./rpc-discover.ts";
 import { sessionSet } from "./session-set.ts";
+import { syncRun } from "./sync-run.ts";
+import { syncStatus } from "./sync-status.ts";
 
 export const ACTIONS = [
   notesCreate,
@@ -49,6 +51,8 @@ export const ACTIONS = [
   notesUnsubscribe,
   sessionSet,
   agentToken,
+  syncRun,
+  syncStatus,
   daemonStatus,
   daemonVerify,
   rpcDiscover,

@@ -22,6 +22,7 @@ import { openIdentities } from "./identities.ts";
 import { ensureAttributes } from "./init.ts";
 import { openDoors } from "./open-doors.ts";
 import { openNotes } from "./open-notes.ts";
+import { openSync } from "./open-sync.ts";
 import { personOf } from "./person.ts";
 import { checkRepository } from "./preflight.ts";
 import { program } from "./program-file.ts";
@@ -73,6 +74,9 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     const notes = await openNotes(resolved, { person, log, clock });
     undo.push(() => notes.close());
 
+    const sync = openSync(notes, settings.sync ?? {}, { env, log, clock });
+    undo.push(() => sync.stop());
+
     const startedMs = clock.now();
     const nonce = randomBytes(32).toString("hex");
     const daemon: Daemon = {
@@ -88,6 +92,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
         url: file.url,
       }),
       agentToken: async (wish) => identities.useAgent(wish),
+      sync,
       openrpc: () => openRpc(registry, program.version),
     };
     const doors = await openDoors({
@@ -128,6 +133,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
       // Only list-daemons misses it.
       log.warn("this daemon could not be listed", errorFields(error));
     });
+    sync.start();
     log.info("ready", { repo: place.root, url: file.url, pid: process.pid });
     return { file, stop: unwind };
   } catch (error) {

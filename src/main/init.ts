@@ -39,6 +39,9 @@ interface InitWish {
   readonly nowMs: number;
 }
 
+/** Of `--remote`. */
+const REMOTE = "origin";
+
 /** What `init` sets, beside hooks and the mark. */
 export const GIT_CONFIG = {
   "core.fsync": "committed,reference",
@@ -72,6 +75,7 @@ export async function init(wish: InitWish): Promise<InitReport> {
     ...now,
     branch: wish.branch ?? now.branch ?? branchOf(place),
     ...(wanted ? { roots: wanted } : {}),
+    ...(wish.remote === null ? {} : { sync: { ...now.sync, remote: REMOTE } }),
   }));
   const roots = allRoots(set.roots ?? []);
   await ensureAttributes(place, roots);
@@ -185,7 +189,7 @@ async function setRemote(config: string, url: string): Promise<void> {
     );
   }
   await setGitConfig(config, {
-    "remote.origin.url": url,
-    "remote.origin.fetch": "+refs/heads/*:refs/remotes/origin/*",
+    [`remote.${REMOTE}.url`]: url,
+    [`remote.${REMOTE}.fetch`]: `+refs/heads/*:refs/remotes/${REMOTE}/*`,
   });
 }

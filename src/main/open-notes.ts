@@ -15,6 +15,7 @@ import { openFileBytes } from "../lib/file-bytes.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import type { Notebook } from "../notebook/notebook.ts";
 import { openNotebook } from "../notebook/open.ts";
+import type { GitStore } from "../store/git-store.ts";
 import { allRoots } from "./attributes.ts";
 import { parsePerson } from "./identities.ts";
 import { openStore, proofKey } from "./open-store.ts";
@@ -33,6 +34,7 @@ interface OpenNotes {
   readonly notebook: Notebook;
   /** What Git's hooks ask for. */
   readonly hooks: HookDoor;
+  readonly store: GitStore;
   close(): Promise<void>;
 }
 
@@ -110,6 +112,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       },
       moved: opened.disk.headMoved,
     },
+    store,
     async close() {
       await disk.close();
       await opened.notebook.close();

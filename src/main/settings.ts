@@ -112,7 +112,16 @@ export const Settings = z.strictObject({
       stale_after_days: z.number().min(0).optional(),
     })
     .optional(),
-  sync: Later.optional(),
+  sync: z
+    .strictObject({
+      remote: name
+        .optional()
+        .describe("The remote to be level with: a name of the repository's Git config, a URL or a folder."),
+      interval_ms: milliseconds.optional().describe("Between two syncs. Default 300000; 0: none by itself."),
+      on_change: z.boolean().optional().describe("Also when the branch moved here. Default true."),
+      on_change_ms: milliseconds.optional().describe("So soon after it moved. Default 2000."),
+    })
+    .optional(),
 });
 export type Settings = z.output<typeof Settings>;
 
@@ -130,7 +139,6 @@ export const WITHOUT_EFFECT: readonly SettingName[] = [
   "chunks",
   "capture",
   "report",
-  "sync",
 ];
 
 /** What a file inside the note repository may set: whoever can push must not open a port. */

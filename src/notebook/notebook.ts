@@ -203,6 +203,13 @@ export interface Notebook {
       readonly via: "sync" | "push";
       readonly reason: string | null;
       readonly from?: string;
+      /**
+       * A person's way out where histories don't fit: `theirs` moves the branch there, whatever it had; `ours` makes a
+       * merge commit of both that holds what ours does.
+       */
+      readonly choose?: "theirs" | "ours";
+      /** Told the tip before the branch leaves it, so that it can be kept. */
+      readonly beforeMove?: (tip: CommitId) => Promise<void>;
     },
   ): Promise<Joined>;
 

@@ -196,11 +196,11 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       seen.note(caller, index.head);
       return outcome;
     },
-    async join(theirs, { author, via, reason, from = "that came in" }) {
+    async join(theirs, { from = "that came in", ...how }) {
       await firstLook.wait();
-      const source = via === "push" ? "push" : "api";
+      const source = how.via === "push" ? "push" : "api";
       const settle = (paths: readonly RepoPath[]) => settleBefore(reconciler, paths);
-      const joined = await join(joining, theirs, { author, via, reason, title: from, source, settle });
+      const joined = await join(joining, theirs, { ...how, title: from, source, settle });
       void reconciler.onHeadMoved(true);
       return joined;
     },

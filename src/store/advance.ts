@@ -41,6 +41,8 @@ export type Advance =
       readonly atMs: number;
       /** For the reflog, one line. */
       readonly why: string;
+      /** A person chose to take a rewritten history over: `to` need not descend from `from`. */
+      readonly rewritten?: boolean;
     }
   | {
       /** To a merge commit of `from` and `theirs`: our side's tree with these paths changed. */

@@ -46,6 +46,7 @@ import { openRefSync } from "./refs/ref-sync.ts";
 import { readRef } from "./refs/refs.ts";
 import { repoState, toldState } from "./refs/repo-state.ts";
 import { takenBack } from "./refs/taken-back.ts";
+import { openRemotes, type Remotes } from "./remote/open-remote.ts";
 import { withStorageErrors } from "./storage-error.ts";
 import type { StoreParts } from "./store-parts.ts";
 import { diffEntries, entryInTree } from "./trees/entry-diff.ts";
@@ -83,6 +84,7 @@ export interface GitStoreOptions {
 export interface GitStore extends NoteStore {
   /** What was done at opening. */
   readonly recovery: RecoveryReport;
+  readonly remotes: (around: Parameters<typeof openRemotes>[1]) => Remotes;
 }
 
 /**
@@ -187,6 +189,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     branch: options.branch,
     workTree,
     recovery,
+    remotes: (around) => openRemotes(parts, around),
     tip: async () => parts.branch.now(),
     state: () => withStorageErrors("looking at the repository", () => toldState(gitdir, ref, Date.now())),
     commit,

@@ -29,7 +29,7 @@ async function exampleNotebook(): Promise<TestNotebook> {
   return opened;
 }
 
-const FOR_PERSONS = ["daemon.verify", "agent.token", "notes.commit", "notes.delete"];
+const FOR_PERSONS = ["daemon.verify", "agent.token", "notes.commit", "notes.delete", "sync.run"];
 
 const examples = ACTIONS.flatMap((action) =>
   action.examples.map((example) => [action.name, example.name, example] as const),

@@ -5,6 +5,7 @@ import { registry } from "../../src/actions/registry.ts";
 import type { NotesError } from "../../src/domain/errors.ts";
 import type { Agent, Person, Principal } from "../../src/domain/principal.ts";
 import type { Notebook } from "../../src/notebook/notebook.ts";
+import type { Sync, SyncResult } from "../../src/notebook/sync/sync-result.ts";
 import { FakeNotebook } from "./fake-notebook.ts";
 
 export const ada: Person = { kind: "person", name: "Ada", email: "ada@example.org" };
@@ -12,11 +13,19 @@ export const planner: Agent = { kind: "agent", name: "planner", agentId: 57, rea
 export const coder: Agent = { kind: "agent", name: "coder", agentId: 99, readOnly: false, mcp: false };
 export const reader: Agent = { kind: "agent", name: "reader", agentId: 7, readOnly: true, mcp: false };
 
+const LEVEL: SyncResult = {
+  ...{ remote: "origin", state: "ok", ahead: 0, behind: 0, pulled: 0, pushed: 0, conflicts: 0 },
+  ...{ head: null, message: null, at: null },
+};
+/** A remote that is always level. */
+export const fakeSync: Sync = { run: async () => LEVEL, status: async () => LEVEL };
+
 export function contextOf(notebook: Notebook, principal: Principal = planner): CallContext {
   return {
     notebook,
     daemon: {
       status: async () => ({ version: "0.1.0", protocol: 1, uptime_s: 1 }),
+      sync: fakeSync,
       agentToken: async ({ name }) => ({ agent: name, agent_id: 57, token: "t".repeat(43) }),
       openrpc: () => ({ openrpc: "1.3.2" }),
     },

@@ -18,6 +18,7 @@ import { addDeinitCommand, addInitCommand } from "./init-command.ts";
 import { addNoteCommands } from "./note-commands.ts";
 import { addReviewCommands, OWN_COMMANDS } from "./review-commands.ts";
 import { applyParams } from "./shared-options.ts";
+import { addSyncCommand } from "./sync-command.ts";
 import { styled } from "./text-table.ts";
 
 /** The whole program, with every command. */
@@ -52,6 +53,7 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Comman
   addReviewCommands(program, registry, host);
   addNoteCommands(program, registry, host);
   program.commandsGroup("Who may call, and settings:");
+  addSyncCommand(program, host, outcome);
   addIdentityCommands(program, host);
   addConfigCommands(program, host);
   inherit(program);

@@ -16,7 +16,7 @@ import type { Via } from "../feed/heads.ts";
 import type { Joined } from "../notebook.ts";
 import type { NoteWords } from "../reconcile/reconciler.ts";
 import type { Follower } from "../writing/follow.ts";
-import { whatParted } from "./parted.ts";
+import { NOTHING, whatParted } from "./parted.ts";
 import { type MergePlan, planMerge } from "./plan-merge.ts";
 
 /** A file that a person is saving lies in the way at most so often. */
@@ -31,6 +31,9 @@ export interface JoinWish {
   readonly source: CommitMessage["source"];
   /** A merge commit also where ours has nothing of its own. */
   readonly always?: boolean;
+  /** See `Notebook.join`. */
+  readonly choose?: "theirs" | "ours";
+  readonly beforeMove?: (tip: CommitId) => Promise<void>;
   /** Commit a person's edits of these notes; called outside the queue. */
   readonly settle: (paths: readonly RepoPath[]) => Promise<void>;
 }
@@ -74,9 +77,16 @@ async function once(deps: JoinDeps, theirs: CommitId, wish: JoinWish): Promise<A
   const { store, follower } = deps;
   await follower.catchUp();
   const tip = await store.tip();
-  if (tip !== null && (await store.isAncestor(theirs, tip)))
+  const { choose = null, always = false } = wish;
+  const isThere = async (at: CommitId) =>
+    choose === "theirs" ? at === theirs : store.isAncestor(theirs, at);
+  if (tip !== null && (await isThere(tip)))
     return { joined: { kind: "up_to_date", tip, commit: theirs, conflicts: [] } };
-  const isForward = tip === null || (wish.always !== true && (await store.isAncestor(tip, theirs)));
+  const isForward =
+    tip === null ||
+    choose === "theirs" ||
+    (!always && choose === null && (await store.isAncestor(tip, theirs)));
+  if (tip !== null) await wish.beforeMove?.(tip);
   const conflicts: KeptConflict[] = [];
   const outcome = isForward
     ? await store.advance({
@@ -84,7 +94,8 @@ async function once(deps: JoinDeps, theirs: CommitId, wish: JoinWish): Promise<A
         from: tip,
         to: theirs,
         atMs: deps.clock.now(),
-        why: `${wish.via}: fast-forward ${wish.title}`,
+        why: `${wish.via}: ${choose === null ? "fast-forward" : "history"} ${wish.title}`,
+        rewritten: choose === "theirs",
       })
     : await merge(deps, tip, theirs, wish, conflicts);
   if (outcome.kind !== "moved") return { refused: outcome };
@@ -101,7 +112,7 @@ async function merge(
   conflicts: KeptConflict[],
 ): Promise<AdvanceOutcome> {
   const { store, clock } = deps;
-  const parted = await whatParted(store, tip, theirs);
+  const parted = wish.choose === "ours" ? NOTHING : await whatParted(store, tip, theirs);
   if (parted === null) throw unrelated(theirs);
   const plan = await planMerge({ ...deps, blobId: blobIdOf }, parted);
   const since = new Date(clock.now()).toISOString();

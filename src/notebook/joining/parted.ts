@@ -20,6 +20,14 @@ export interface Parted {
   isStored(id: string): boolean;
 }
 
+/** Where ours is to stand whole. */
+export const NOTHING: Parted = {
+  ours: new Map(),
+  theirs: new Map(),
+  read: () => Promise.reject(new Error("nothing parted, so nothing is read")),
+  isStored: () => true,
+};
+
 type Deps = Pick<NoteStore, "mergeBases" | "entries" | "entryAt" | "readBlob">;
 
 /**

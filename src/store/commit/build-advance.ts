@@ -76,10 +76,10 @@ export async function buildAdvance(
 
 async function existing(
   parts: StoreParts,
-  { from, to, why }: Extract<Advance, { kind: "forward" }>,
+  { from, to, why, rewritten = false }: Extract<Advance, { kind: "forward" }>,
   tree: string | null,
 ): Promise<Target> {
-  if (from !== null && !(await parts.log.isAncestor(from, to)))
+  if (from !== null && !rewritten && !(await parts.log.isAncestor(from, to)))
     throw new NotesError(
       "CONFLICT",
       `${to} does not descend from the branch's tip ${from}; nothing was moved.`,

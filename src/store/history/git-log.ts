@@ -51,6 +51,8 @@ export interface GitLog {
   commitAt(tip: CommitId | null, atMs: number): Promise<CommitId | null>;
   isAncestor(ancestor: CommitId, of: CommitId): Promise<boolean>;
   mergeBases(a: CommitId, b: CommitId): Promise<CommitId[]>;
+  /** Commits that `to` reaches and `after` doesn't, parents first. */
+  commitsBetween(after: CommitId | null, to: CommitId): Promise<CommitId[]>;
 }
 
 /** Open the history of one object store. Nothing is read yet. */
@@ -165,6 +167,7 @@ export function createGitLog(source: LogSource): GitLog {
     blobAt: async (commit, path) => blobInTree(readTree, header(commit).tree, path),
     list: async (commit) => listTree(readOnce, header(commit).tree, source.notes),
     isAncestor: (ancestor, of) => graph.isAncestor(header, ancestor, of),
+    commitsBetween: async (after, to) => graph.parentsFirst(await graph.between(header, after, to)),
     mergeBases: (a, b) => graph.mergeBases(header, a, b),
   };
 }

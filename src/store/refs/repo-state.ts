@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { orAbsent } from "../../lib/durable-file.ts";
 import type { RepoState } from "../note-store.ts";
+import { divergedState } from "../remote/diverged.ts";
 import { foreignLock } from "./foreign-lock.ts";
 import { readHead, readRef } from "./refs.ts";
 import { unsupportedIndex, unsupportedNow } from "./unsupported.ts";
@@ -79,5 +80,5 @@ export function repoState(gitdir: string, ref: string): RepoState {
 export function toldState(gitdir: string, ref: string, nowMs: number): RepoState {
   const state = repoState(gitdir, ref);
   if (state.state !== "ok" && state.state !== "unborn") return state;
-  return unsupportedIndex(gitdir) ?? foreignLock(gitdir, ref, nowMs) ?? state;
+  return unsupportedIndex(gitdir) ?? foreignLock(gitdir, ref, nowMs) ?? divergedState(gitdir) ?? state;
 }

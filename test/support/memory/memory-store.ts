@@ -159,7 +159,12 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
   async function advance(wish: Advance): Promise<AdvanceOutcome> {
     refuseBusy(state);
     if (tip !== wish.from) return { kind: "lost", tip };
-    if (wish.kind === "forward" && tip !== null && !(await log.isAncestor(tip, wish.to)))
+    if (
+      wish.kind === "forward" &&
+      wish.rewritten !== true &&
+      tip !== null &&
+      !(await log.isAncestor(tip, wish.to))
+    )
       throw new NotesError("CONFLICT", `${wish.to} does not descend from ${tip}.`, { commit: wish.to });
     let next = wish.kind === "forward" ? (await log.header(wish.to)).tree : await treeOf(tip);
     const wishes = wish.kind === "merge" ? wish.files : [];

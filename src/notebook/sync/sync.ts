@@ -1,0 +1,184 @@
+/**
+ * One sync with a remote: what it has is fetched and joined, what it lacks is pushed, and again when somebody was
+ * quicker. When it runs is `schedule.ts`.
+ * Invariant: nothing is forced and nothing reset; a remote whose history was rewritten is a person's to decide.
+ */
+import { COMMITTER } from "../../domain/commit-message.ts";
+import { NotesError } from "../../domain/errors.ts";
+import type { CommitId } from "../../domain/note.ts";
+import type { SyncState } from "../../domain/sync-state.ts";
+import { backoffMs } from "../../lib/backoff.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { NoteStore } from "../../store/note-store.ts";
+import type { OpenedRemote, Remotes } from "../../store/remote/open-remote.ts";
+import { type RefUpdate, RemoteFailure, type RemoteRefs } from "../../store/remote/remote.ts";
+import type { Joined, Notebook } from "../notebook.ts";
+import { reviewUpdates } from "./reviews.ts";
+import type { SyncResult, SyncWish } from "./sync-result.ts";
+
+export interface SyncDeps {
+  readonly store: Pick<NoteStore, "branch" | "tip" | "isAncestor" | "mergeBases" | "conflicts">;
+  readonly notebook: Pick<Notebook, "join">;
+  readonly remotes: Remotes;
+  readonly clock: Clock;
+  /** 0 ≤ n < 1, for jitter. */
+  readonly random: () => number;
+}
+
+/** Others were quicker so often; the next sync goes on. */
+const MAX_ATTEMPTS = 10;
+const RACE = { firstMs: 200, mostMs: 5_000 };
+
+interface Tally {
+  pulled: number;
+  pushed: number;
+  /** The remote's head as last seen. */
+  there: CommitId | null;
+}
+
+/**
+ * Sync once.
+ *
+ * @returns also where it failed: `state` says how, `message` why, without credentials
+ * @throws NotesError NOT_CONFIGURED, INVALID_PARAMS, STORAGE
+ */
+export async function syncOnce(deps: SyncDeps, wish: SyncWish): Promise<SyncResult> {
+  const remote = await deps.remotes.open(wish.remote);
+  const tally: Tally = { pulled: 0, pushed: 0, there: deps.remotes.read(`${remote.kept}/branch`) };
+  const end = (state: SyncState, message: string | null = null) =>
+    resultOf(deps, remote, tally, state, message);
+  try {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const { refs, release } = await remote.fetch();
+      try {
+        tally.there = refs.branch;
+        const trouble = await takeIn(
+          deps,
+          remote,
+          refs,
+          attempt === 1 ? wish : { remote: wish.remote },
+          tally,
+        );
+        if (trouble !== null) return await end("diverged", trouble);
+      } finally {
+        release();
+      }
+      const outcome = await give(deps, remote, refs, tally);
+      if (outcome === "level") return await end("ok");
+      if (outcome !== "behind") return await end("refused", outcome.why);
+      const pauseMs = backoffMs(attempt, RACE, deps.random);
+      await new Promise<void>((resolve) => deps.clock.after(pauseMs, resolve));
+    }
+    return await end("busy", "others kept pushing; the next sync goes on");
+  } catch (error) {
+    if (error instanceof RemoteFailure) return end(error.kind, error.message);
+    if (error instanceof NotesError && (error.code === "CONFLICT" || error.code === "REPO_BUSY"))
+      return end("busy", error.message);
+    throw error;
+  }
+}
+
+/** Join what the remote has. @returns why a person must decide first; null: it is joined */
+async function takeIn(
+  { store, notebook, remotes }: SyncDeps,
+  { kept, shown }: OpenedRemote,
+  { branch: theirs, reviews }: RemoteRefs,
+  { diverged }: SyncWish,
+  tally: Tally,
+): Promise<string | null> {
+  // What a ref holds no gc takes away.
+  if (theirs !== null) await remotes.write(`${kept}/branch`, theirs);
+  for (const [name, id] of reviews) await remotes.write(`${kept}/review/${name.split("/").at(-1)}`, id);
+  if (theirs === null) return null;
+  const tip = await store.tip();
+  const synced = remotes.read(`${kept}/synced`);
+  const why = tip === null ? null : await whyDiverged(store, tip, theirs, synced, shown);
+  if (why !== null && diverged === undefined) {
+    const old = synced ?? tip;
+    if (old !== null) await remotes.write(backupOf(old), old);
+    await remotes.setDiverged(theirs);
+    return why;
+  }
+  const before = tip === null ? null : tip;
+  const joined: Joined = await notebook.join(theirs, {
+    author: COMMITTER,
+    via: "sync",
+    reason: null,
+    from: `from ${shown}`,
+    ...(why === null || diverged === undefined
+      ? {}
+      : {
+          choose: diverged === "accept_remote" ? "theirs" : "ours",
+          beforeMove: (old: CommitId) => remotes.write(backupOf(old), old),
+        }),
+  });
+  if (joined.kind !== "up_to_date") tally.pulled += await remotes.count(before, theirs);
+  await remotes.write(`${kept}/synced`, theirs);
+  await remotes.setDiverged(null);
+  return null;
+}
+
+const backupOf = (id: CommitId) => `refs/notesd/backup/${id.slice(0, 16)}`;
+
+async function whyDiverged(
+  store: Pick<NoteStore, "isAncestor" | "mergeBases">,
+  tip: CommitId,
+  theirs: CommitId,
+  synced: CommitId | null,
+  shown: string,
+): Promise<string | null> {
+  const ways =
+    "notesd sync --accept-remote takes its history over (ours stays under refs/notesd/backup), notesd sync --keep-local joins it without taking anything from it";
+  if (synced !== null && !(await store.isAncestor(synced, theirs)))
+    return `The history of ${shown} was rewritten since the last sync. ${ways}.`;
+  if ((await store.mergeBases(tip, theirs)).length === 0)
+    return `${shown} shares no history with this repository. ${ways}.`;
+  return null;
+}
+
+/** Push what the remote lacks. */
+async function give(
+  { store, remotes }: SyncDeps,
+  remote: OpenedRemote,
+  { branch: from, reviews }: RemoteRefs,
+  tally: Tally,
+): Promise<"level" | "behind" | { readonly why: string }> {
+  const tip = await store.tip();
+  const ref = `refs/heads/${store.branch}`;
+  const updates: RefUpdate[] = tip === null || tip === from ? [] : [{ ref, from, to: tip }];
+  updates.push(...(await reviewUpdates(store, remotes, reviews)));
+  if (updates.length === 0) return "level";
+  const results = await remote.push(updates);
+  const branch = results.find((result) => result.ref === ref);
+  if (branch?.kind === "refused") return { why: `${remote.shown} refuses the push: ${branch.why}` };
+  if (branch?.kind === "behind") return "behind";
+  if (branch !== undefined && tip !== null) {
+    tally.pushed += await remotes.count(from, tip);
+    tally.there = tip;
+    await remotes.write(`${remote.kept}/branch`, tip);
+    await remotes.write(`${remote.kept}/synced`, tip);
+  }
+  return "level";
+}
+
+async function resultOf(
+  { store, remotes, clock }: SyncDeps,
+  { shown }: OpenedRemote,
+  { pulled, pushed, there }: Tally,
+  state: SyncState,
+  message: string | null,
+): Promise<SyncResult> {
+  const head = await store.tip();
+  return {
+    remote: shown,
+    state,
+    ahead: head === null ? 0 : await remotes.count(there, head),
+    behind: there === null ? 0 : await remotes.count(head, there),
+    pulled,
+    pushed,
+    conflicts: (await store.conflicts()).length,
+    head,
+    message,
+    at: new Date(clock.now()).toISOString(),
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * The remotes of one repository, and what is remembered of each here: refs of ours alone, which never travel.
+ * `<kept>/synced` is the head of the remote that the branch took in last; a head that doesn't descend from it was
+ * rewritten there.
+ */
+import { createHash } from "node:crypto";
+import { join, resolve } from "node:path";
+import { NotesError } from "../../domain/errors.ts";
+import type { CommitId } from "../../domain/note.ts";
+import { readGitConfig } from "../../lib/git-config.ts";
+import { deleteLocalRef, writeLocalRef } from "../refs/local-refs.ts";
+import { listRefs, readRef } from "../refs/refs.ts";
+import { withStorageErrors } from "../storage-error.ts";
+import type { StoreParts } from "../store-parts.ts";
+import { credentialsOf, type Login } from "./credentials.ts";
+import { markDiverged } from "./diverged.ts";
+import { httpRemote } from "./http-remote.ts";
+import { nativeRemote } from "./native-remote.ts";
+import type { Remote } from "./remote.ts";
+import { parseRemoteUrl, scrub } from "./remote-url.ts";
+
+export interface OpenedRemote extends Remote {
+  /** Folder of refs in which this remote's things are kept here. */
+  readonly kept: string;
+}
+
+export interface Remotes {
+  /**
+   * @param remote a name of Git's config, a URL, or a folder
+   * @throws NotesError NOT_CONFIGURED no such name; INVALID_PARAMS no URL that can be synced with
+   */
+  open(remote: string): Promise<OpenedRemote>;
+  read(ref: string): CommitId | null;
+  list(folder: string): readonly { readonly name: string; readonly id: CommitId }[];
+  /** Null removes it. @throws NotesError STORAGE, REPO_BUSY */
+  write(ref: string, id: CommitId | null): Promise<void>;
+  /** Commits that `to` has and `after` lacks. */
+  count(after: CommitId | null, to: CommitId): Promise<number>;
+  /** Note that the remote's history was rewritten to this head, or that it no longer matters. */
+  setDiverged(head: CommitId | null): Promise<void>;
+}
+
+const LIMIT_MS = 10 * 60_000;
+const KEPT = "refs/notesd/remotes";
+
+/** @param login for a remote over HTTP; null: Git's credential helper is asked */
+export function openRemotes(
+  parts: StoreParts,
+  around: {
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly login: Login | null;
+    /** Ends whatever is asked of a remote. */
+    readonly signal?: AbortSignal;
+  },
+): Remotes {
+  const { gitdir, root, ref, objects, log, locks } = parts;
+  const branch = ref.slice("refs/heads/".length);
+
+  async function urlOf(remote: string): Promise<string> {
+    const config = await readGitConfig(join(gitdir, "config"));
+    const named = config.get(`remote.${remote}.url`)?.[0];
+    if (named !== undefined) return named;
+    if (/^[\w-][\w.-]*$/.test(remote))
+      throw new NotesError(
+        "NOT_CONFIGURED",
+        `There is no remote ${remote}. Set one with notesd init --remote URL or git remote add ${remote} URL.`,
+        { setting: "sync.remote" },
+      );
+    return remote;
+  }
+
+  return {
+    async open(remote) {
+      const text = await urlOf(remote);
+      const { kind, url } = parseRemoteUrl(text);
+      const shown = scrub(remote);
+      const kept = `${KEPT}/${createHash("sha256").update(scrub(url)).digest("hex").slice(0, 16)}`;
+      const common = {
+        gitdir,
+        branch,
+        shown,
+        env: around.env,
+        limitMs: LIMIT_MS,
+        ...(around.signal ? { signal: around.signal } : {}),
+      };
+      if (kind === "native")
+        return {
+          kept,
+          ...nativeRemote({ ...common, kept, url: /^\.\.?\//.test(url) ? resolve(root, url) : url }),
+        };
+      const credentials = credentialsOf({ gitdir, url, given: around.login, env: around.env });
+      const haves = () => [readRef(gitdir, `${kept}/synced`), readRef(gitdir, ref)].flatMap((id) => id ?? []);
+      return { kept, ...httpRemote({ ...common, url, objects, log, haves, credentials }) };
+    },
+    read: (name) => readRef(gitdir, name),
+    list: (folder) => listRefs(gitdir, folder),
+    write: (name, id) =>
+      id === null ? deleteLocalRef(locks, gitdir, name) : writeLocalRef(locks, gitdir, name, id),
+    count: async (after, to) => (await log.commitsBetween(after, to)).length,
+    setDiverged: (head) => withStorageErrors("noting what a remote did", () => markDiverged(gitdir, head)),
+  };
+}

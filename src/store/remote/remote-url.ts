@@ -1,0 +1,29 @@
+/** What a remote's URL says: which way it is reached, and how it is shown to people. */
+import { isAbsolute } from "node:path";
+import { NotesError } from "../../domain/errors.ts";
+
+export type RemoteUrl =
+  | { readonly kind: "http"; readonly url: string }
+  /** Native Git reaches it: SSH, another folder. */
+  | { readonly kind: "native"; readonly url: string };
+
+const SCP = /^(?:[^/:@\s-][^/:@\s]*@)?[A-Za-z0-9[][^/:\s]*:(?!\/\/)\S/;
+
+/** @throws NotesError INVALID_PARAMS a transport that runs programs, or what is no URL */
+export function parseRemoteUrl(text: string): RemoteUrl {
+  if (/^https?:\/\//i.test(text)) return { kind: "http", url: text };
+  const isNative =
+    /^(?:ssh|git\+ssh|file):\/\//i.test(text) || isAbsolute(text) || /^\.\.?\//.test(text) || SCP.test(text);
+  // `ext::` and other helpers run what the URL says; what begins with - would be an option.
+  if (isNative && !text.includes("::") && !text.startsWith("-") && !/[\0\n\r]/.test(text))
+    return { kind: "native", url: text };
+  const message = `${JSON.stringify(scrub(text))} is no remote that can be synced with: give https://…, ssh://…, user@host:path or a path`;
+  throw new NotesError("INVALID_PARAMS", `${message}.`, { issues: [{ path: "remote", message }] });
+}
+
+/** A text without the user and password of any URL in it, nor what looks like a token's header. */
+export function scrub(text: string): string {
+  return text
+    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, "$1")
+    .replace(/(authorization:\s*\S+\s+)\S+/gi, "$1…");
+}
