@@ -5,8 +5,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Warn } from "../lib/bus.ts";
-import { type Clock, systemClock } from "../lib/clock.ts";
+import { systemClock } from "../lib/clock.ts";
 import { readGitConfig } from "../lib/git-config.ts";
 import type { Advance, AdvanceOutcome } from "./advance.ts";
 import { answerOf, followFiles, tellTrouble } from "./commit/answer.ts";
@@ -19,7 +18,6 @@ import {
   publishBuilt,
 } from "./commit/commit-group.ts";
 import { openIntents } from "./commit/intents.ts";
-import type { Step } from "./commit/publication.ts";
 import { openSettling } from "./commit/settle.ts";
 import { openConflicts } from "./conflicts.ts";
 import { openBaseTable } from "./files/base-table.ts";
@@ -28,6 +26,7 @@ import { openWorkTree } from "./files/work-tree.ts";
 import { openIndexCache } from "./git-index/index-cache.ts";
 import { openIndexLag } from "./git-index/index-lag.ts";
 import { openStaged } from "./git-index/staged.ts";
+import type { GitStoreOptions } from "./git-store-options.ts";
 import { wholeHistory } from "./history/history-thread.ts";
 import { openRepositoryLog } from "./history/repository-log.ts";
 import { shallowCommits } from "./history/shallow.ts";
@@ -53,33 +52,7 @@ import { diffEntries, entryInTree } from "./trees/entry-diff.ts";
 import { noteFilter } from "./trees/note-filter.ts";
 import { treeChain } from "./trees/trees.ts";
 
-export interface GitStoreOptions {
-  /** Absolute folder of the working tree. */
-  readonly root: string;
-  /** Absolute Git directory. */
-  readonly gitdir: string;
-  /** Short name, e.g. `main`. */
-  readonly branch: string;
-  readonly roots: readonly string[];
-  /** 32 bytes. */
-  readonly proofKey: Uint8Array;
-  readonly clock?: Clock;
-  /** How long a person's lock is waited for; default 5,000. */
-  readonly lockWaitMs?: number;
-  /** Larger working files are unfit; default 256 KiB. */
-  readonly maxNoteBytes?: number;
-  /** `relaxed` answers before the branch's folder is synced; default `full`. */
-  readonly durability?: "full" | "relaxed";
-  /** Entries from which on the Git index stands on a shared one, where `notesd.splitIndex` allows it. */
-  readonly splitIndexFrom?: number;
-  /** At most one publication in this time while a person's Git is at work, which doesn't wait for
-   * `index.lock`; default 1,000. */
-  readonly besideGitMs?: number;
-  /** Called at each step of a commit; tests end the process there. */
-  readonly onStep?: (step: Step) => void;
-  /** Told of what went wrong when a commit stood already; default: nobody. */
-  readonly warn?: Warn;
-}
+export type { GitStoreOptions } from "./git-store-options.ts";
 
 export interface GitStore extends NoteStore {
   /** What was done at opening. */
