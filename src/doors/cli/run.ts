@@ -21,8 +21,16 @@ import { applyParams } from "./shared-options.ts";
 import { addSyncCommand } from "./sync-command.ts";
 import { styled } from "./text-table.ts";
 
-/** The whole program, with every command. */
-function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Command {
+/**
+ * The program with every command; without those of notes where another one is asked for, since making them of all
+ * schemas takes longer than many commands do.
+ */
+function cliProgram(
+  registry: Registry,
+  host: CliHost,
+  outcome: Outcome,
+  asked: string | undefined,
+): Command {
   const program = new Command("notesd")
     .description("Notes whose store is Git: typed notes for agents and people, every write a commit.")
     .version(host.version)
@@ -48,10 +56,12 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome): Comman
   addDaemonCommands(program, host, outcome);
   addDoctorCommand(program, host, outcome);
   addDeinitCommand(program, host);
-  program.commandsGroup("Notes:");
-  addActionCommands(program, registry, host, OWN_COMMANDS);
-  addReviewCommands(program, registry, host);
-  addNoteCommands(program, registry, host);
+  if (!program.commands.some((command) => command.name() === asked)) {
+    program.commandsGroup("Notes:");
+    addActionCommands(program, registry, host, OWN_COMMANDS);
+    addReviewCommands(program, registry, host);
+    addNoteCommands(program, registry, host);
+  }
   program.commandsGroup("Who may call, and settings:");
   addSyncCommand(program, host, outcome);
   addIdentityCommands(program, host);
@@ -81,7 +91,7 @@ function inherit(command: Command): void {
 export async function runCli(args: readonly string[], registry: Registry, host: CliHost): Promise<number> {
   const outcome: Outcome = { code: 0 };
   try {
-    const program = cliProgram(registry, host, outcome);
+    const program = cliProgram(registry, host, outcome, args[0]);
     if (args.length === 0) {
       host.io.err(program.helpInformation());
       return 2;
