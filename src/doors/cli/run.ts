@@ -25,12 +25,7 @@ import { styled } from "./text-table.ts";
  * The program with every command; without those of notes where another one is asked for, since making them of all
  * schemas takes longer than many commands do.
  */
-function cliProgram(
-  registry: Registry,
-  host: CliHost,
-  outcome: Outcome,
-  asked: string | undefined,
-): Command {
+function cliProgram(registry: Registry, host: CliHost, outcome: Outcome, asked: string | undefined): Command {
   const program = new Command("notesd")
     .description("Notes whose store is Git: typed notes for agents and people, every write a commit.")
     .version(host.version)
