@@ -119,6 +119,11 @@ export class HeadState {
     return this.holds(number) ? this.idOf(number) : null;
   }
 
+  /** Folders that directly hold a file. */
+  folders(): IterableIterator<string> {
+    return this.#folders.keys();
+  }
+
   folderCount(folder: string): number {
     return this.#folders.get(folder) ?? 0;
   }
@@ -142,8 +147,11 @@ export class HeadState {
     });
   }
 
-  /** Replace what a path holds; null: nothing. The graph holds the note's entry. */
-  set(path: RepoPath, note: LiveNote | null): void {
+  /**
+   * Replace what a path holds; null: nothing. The graph holds the note's entry.
+   * @param record  its file as `writeRecord` gives it, when that is known
+   */
+  set(path: RepoPath, note: LiveNote | null, record?: Uint8Array): void {
     const number = this.graph.texts.paths.find(path);
     if (number === 0 && note === null) return;
     const text = this.columns.text.at(number);
@@ -152,7 +160,7 @@ export class HeadState {
     if (note) {
       const entry = this.graph.entryNumber(note.entry);
       if (entry < 0) throw new RangeError(`${path} holds an entry that no commit left there`);
-      this.columns.set(number, entry, this.texts.put(number, writeRecord(parsedOf(note))), note);
+      this.columns.set(number, entry, this.texts.put(number, record ?? writeRecord(parsedOf(note))), note);
       this.#add(number, path);
     }
     if (held) this.texts.drop(text);

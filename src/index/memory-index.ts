@@ -6,12 +6,11 @@
 import type { NoteState } from "../domain/changed-fields.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents, ReadBlob } from "../domain/event.ts";
-import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
-import { slicer } from "../lib/slicer.ts";
+import type { CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
 import { canExtend } from "./can-extend.ts";
 import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
-import { digestOf, filesOf } from "./digest.ts";
+import { digestOf, filesInSteps, filesOf, type HeldFile } from "./digest.ts";
 import { deletedIn, entryNamed, fileOf, idEver } from "./find-at.ts";
 import { entriesOf, planMove } from "./head-move.ts";
 import { queryHistory, rowsAfter, shownRow } from "./history-query.ts";
@@ -30,15 +29,14 @@ import type {
   Summary,
   Viewer,
 } from "./note-index.ts";
-import { type FileBlob, ParsedCache } from "./parsed-cache.ts";
+import { ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
-import { blobsOf, emptyParts, fillHead, foldAll, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
+import { blobsOf, emptyParts, foldAll, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
+import { rebuiltParts } from "./rebuild.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
-import { finish, finishInTurns, slices } from "./slices.ts";
+import { finish, finishInTurns } from "./slices.ts";
 import { WordReader } from "./word-reader.ts";
-
-const SLICE_COMMITS = 512;
 
 export interface MemoryIndexOptions {
   readonly parse: ParseFile;
@@ -101,29 +99,7 @@ export class MemoryIndex implements NoteIndex {
     read: ReadBlob,
   ): Promise<void> {
     await this.#alone(async () => {
-      const parts = emptyParts(this.#options.requests);
-      const cache = new ParsedCache(this.#options.parse, read);
-      const newest = new Map<RepoPath, FileBlob>();
-      let to = -1;
-      const turn = slicer();
-      for await (const slice of slices(commits, SLICE_COMMITS)) {
-        const own = slice.map((commit) => onlyNotes(commit, this.#options.isNotePath));
-        const files = own.flatMap(blobsOf);
-        await cache.load(files);
-        for (const commit of own) {
-          for (const number of foldAll(parts.graph, [commit], cache).keys()) to = number;
-          const pause = turn();
-          if (pause) await pause;
-        }
-        for (const file of files) {
-          const older = newest.get(file.path);
-          if (older && older.blob !== file.blob) cache.drop(older);
-          newest.set(file.path, file);
-        }
-      }
-      if (to >= 0) await fillHead(parts, to, cache);
-      parts.log.requests.forgetOld();
-      this.#parts = parts;
+      this.#parts = await rebuiltParts(commits, read, this.#options);
       this.#reader.later();
     });
   }
@@ -189,7 +165,7 @@ export class MemoryIndex implements NoteIndex {
     return stateOf(liveNote(graph, entry, parsed));
   }
 
-  files(): readonly { readonly path: RepoPath; readonly blob: BlobId; readonly noteId: NoteId }[] {
+  files(): readonly HeldFile[] {
     return filesOf(this.#parts.state);
   }
 
@@ -276,6 +252,10 @@ export class MemoryIndex implements NoteIndex {
     return this.#parts.log.agents();
   }
 
+  folders(): Iterable<string> {
+    return this.#parts.state.folders();
+  }
+
   folderCount(folder: string): number {
     return this.#parts.state.folderCount(folder.replace(/\/+$/, ""));
   }
@@ -291,6 +271,10 @@ export class MemoryIndex implements NoteIndex {
 
   differences(other: NoteIndex): readonly Difference[] {
     return differencesBetween(this, other);
+  }
+
+  filesInSteps(): Generator<void, HeldFile[]> {
+    return filesInSteps(this.#parts.state);
   }
 
   snapshot(after: Mark | null): Snapshot {

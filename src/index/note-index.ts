@@ -207,12 +207,19 @@ export interface NoteIndex {
   agents(): readonly { readonly agentId: number; readonly name: string }[];
   /** How many notes a folder directly holds at the head (for DD.2, DD.3, …). */
   folderCount(folder: string): number;
+  /** Folders that directly hold a note file, "" the root, in no order. */
+  folders(): Iterable<string>;
   size(): number;
 
   /** @see spec: protocol, daemon.verify */
   digest(): string;
   /** Fields that differ between two indexes of one head, for `daemon.verify`; empty when equal. */
   differences(other: NoteIndex): readonly { readonly path: RepoPath; readonly detail: string }[];
+  /** As `files`, in steps between which the index must not move. */
+  filesInSteps(): Generator<
+    void,
+    readonly { readonly path: RepoPath; readonly blob: BlobId; readonly noteId: NoteId }[]
+  >;
   /**
    * The state as bytes, or what came to it since a mark; `restoreNoteIndex` reads it back without any blob.
    * For one file at a time: a mark is good until the next call. @cost some 20 ns a note; see `Snapshot`

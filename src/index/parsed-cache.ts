@@ -1,6 +1,8 @@
 /** Blobs read and parsed while a head moves: each once, many at a time, all before the state changes. */
 import type { ReadBlob } from "../domain/event.ts";
 import type { BlobId, RepoPath } from "../domain/note.ts";
+import type { Brief } from "./entry.ts";
+import { readRecord, writeRecord } from "./file-record.ts";
 import type { ParsedFile, ParseFile } from "./parsed-file.ts";
 
 const READS_AT_ONCE = 16;
@@ -14,7 +16,8 @@ export interface FileBlob {
 export class ParsedCache {
   readonly #parse: ParseFile;
   readonly #read: ReadBlob;
-  readonly #parsed = new Map<string, ParsedFile>();
+  /** Bytes: it was shrunk. */
+  readonly #parsed = new Map<string, ParsedFile | Uint8Array>();
 
   constructor(parse: ParseFile, read: ReadBlob) {
     this.#parse = parse;
@@ -24,7 +27,7 @@ export class ParsedCache {
   /** Read and parse what isn't held yet. @throws what `read` throws */
   async load(files: Iterable<FileBlob>): Promise<void> {
     const wanted = new Map<string, FileBlob>();
-    for (const file of files) if (!this.#parsed.has(keyOf(file))) wanted.set(keyOf(file), file);
+    for (const file of files) if (this.get(file) === undefined) wanted.set(keyOf(file), file);
     const queue = wanted.entries();
     let parsed = 0;
     const work = async () => {
@@ -37,8 +40,23 @@ export class ParsedCache {
     await Promise.all(Array.from({ length: Math.min(READS_AT_ONCE, wanted.size) }, work));
   }
 
-  get(file: FileBlob): ParsedFile | undefined {
-    return this.#parsed.get(keyOf(file));
+  /** Undefined also where it was shrunk and its brief is not given. */
+  get(file: FileBlob, brief?: Brief): ParsedFile | undefined {
+    const held = this.#parsed.get(keyOf(file));
+    if (!(held instanceof Uint8Array)) return held;
+    return brief && readRecord(Buffer.from(held.buffer, held.byteOffset, held.length), brief);
+  }
+
+  /** The bytes that it was shrunk to. */
+  record(file: FileBlob): Uint8Array | undefined {
+    const held = this.#parsed.get(keyOf(file));
+    return held instanceof Uint8Array ? held : undefined;
+  }
+
+  /** Hold a file's record only, which takes no room in the heap; its brief is the caller's to know. */
+  shrink(file: FileBlob): void {
+    const held = this.#parsed.get(keyOf(file));
+    if (held && !(held instanceof Uint8Array)) this.#parsed.set(keyOf(file), writeRecord(held));
   }
 
   /** @throws RangeError  it was not loaded */

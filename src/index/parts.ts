@@ -97,8 +97,10 @@ export async function fillHead(parts: Parts, to: number, cache: ParsedCache): Pr
     const number = graph.entryNumberAt(to, path);
     if (number < 0) continue;
     const entry = graph.entries.at(number);
-    if (cache.get(entry) === undefined) await cache.load([entry]);
-    state.set(entry.path, liveNote(graph, entry, cache.must(entry)));
+    const record = cache.record(entry);
+    const held = cache.get(entry, entry.brief);
+    if (held === undefined) await cache.load([entry]);
+    state.set(entry.path, liveNote(graph, entry, held ?? cache.must(entry)), record);
     unread.add(path);
     cache.drop(entry);
     const pause = turn();

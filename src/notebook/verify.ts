@@ -4,7 +4,8 @@
  */
 import { NotesError } from "../domain/errors.ts";
 import { blobIdOf } from "../domain/identity.ts";
-import type { BlobId, CommitId } from "../domain/note.ts";
+import type { BlobId } from "../domain/note.ts";
+import { compareInTurns } from "../index/compare.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import type { DiskFile, NoteStore, TreeFile } from "../store/note-store.ts";
 import { isAtHome } from "../store/refs/at-home.ts";
@@ -48,12 +49,15 @@ export async function verifyNotebook(deps: VerifyDeps): Promise<Verified> {
   };
 }
 
-/** Rebuild, follow the head until level, then compare within one turn of the loop. */
+/** How often the two are compared between turns; under writers that never pause it is then done at once. */
+const COMPARES_IN_TURNS = 5;
+
+/** Rebuild, follow the head until level, and compare where both stand there still. */
 async function compare({ store, index, newIndex }: VerifyDeps) {
   const other = newIndex();
   const read = (id: BlobId) => store.readBlob(id);
-  try {
-    for (let from: CommitId | null = null; other.head !== index.head; from = other.head) {
+  async function follow(): Promise<void> {
+    for (let from = other.head; other.head !== index.head; from = other.head) {
       const to = index.head;
       if (to === null) break;
       if (from === null) await other.rebuild(store.history(null, to), read);
@@ -63,6 +67,16 @@ async function compare({ store, index, newIndex }: VerifyDeps) {
         await other.apply(commits, read, to);
       }
     }
+  }
+  try {
+    for (let left = COMPARES_IN_TURNS; left > 0; left--) {
+      await follow();
+      const compared = await compareInTurns(index, other);
+      if (compared === null) continue;
+      const problems = compared.differences.map(({ path, detail }) => ({ kind: "index", path, detail }));
+      return { digest: compared.digest, rebuilt: compared.otherDigest, problems };
+    }
+    await follow();
   } catch (error) {
     if (!(error instanceof NotesError)) throw error;
     const problem = { kind: "corrupt", path: "", detail: `history can't be read through: ${error.message}` };

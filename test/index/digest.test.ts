@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import { compareInTurns } from "../../src/index/compare.ts";
 import { indexOf, noteText } from "../support/notes-at.ts";
 
 test("the digest is the SHA-256 of path NUL blob NUL id LF, by path bytes, quarantined and expired files too", async () => {
@@ -32,4 +33,30 @@ test("two indexes that differ in any field or body say where", async () => {
     "c.md only in the held index",
   ]);
   expect(held.differences(held)).toEqual([]);
+});
+
+test("two indexes are compared in turns as they are at once; one that moves meanwhile ends it", async () => {
+  const files = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`n/${n}.md`, `text ${n}`]));
+  const { index: held, put } = await indexOf(files);
+  const { index: other } = await indexOf({ ...files, "n/7.md": "another", "z.md": "more" });
+  expect(await compareInTurns(held, other)).toEqual({
+    digest: held.digest(),
+    otherDigest: other.digest(),
+    differences: held.differences(other),
+  });
+  function* slowly() {
+    const untilMs = performance.now() + 20;
+    while (performance.now() < untilMs) yield;
+    return other.files();
+  }
+  const slow = new Proxy(other, {
+    get(target, name) {
+      if (name === "filesInSteps") return slowly;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const compared = compareInTurns(held, slow);
+  await put({ "n/1.md": "moved" }, 30);
+  expect(await compared).toBeNull();
 });

@@ -2,7 +2,6 @@
 import type { RepoPath } from "../../domain/note.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { folderOf } from "../../lib/slash-path.ts";
 import type { NoteStore } from "../../store/note-store.ts";
 import type { StateWatch } from "../state-watch.ts";
 import type { Follower } from "../writing/follow.ts";
@@ -70,15 +69,7 @@ export function createDiskSide(parts: {
       await reconciler.onHeadMoved();
       return lagging();
     },
-    *folders() {
-      let last: string | null = null;
-      // Files that lie together come together, mostly.
-      for (const { path } of index.files()) {
-        const folder = folderOf(path);
-        if (folder !== last) yield folder;
-        last = folder;
-      }
-    },
+    folders: () => index.folders(),
     noteCount: () => index.size(),
     close() {
       cancelAgain();

@@ -32,13 +32,18 @@ export function createFollower(store: NoteStore, index: NoteIndex, told: Told): 
 
   async function foldTo(to: CommitId, via: Via): Promise<void> {
     const from = index.head;
+    // All of a history is folded while it is read, and none of it is kept for that.
+    if (from === null) {
+      await index.rebuild(store.history(null, to), readBlob);
+      return told.moved({ kind: "other", to, via }, []);
+    }
     const commits: CommitEvents[] = [];
     for await (const commit of store.history(from, to)) commits.push(commit);
     let changes: readonly NoteChange[] = [];
     if (index.canExtend(commits, to)) changes = await index.apply(commits, readBlob, to);
     else await index.rebuild(store.history(null, to), readBlob);
     await told.moved({ kind: "other", to, via }, changes);
-    const lost = from === null || (await store.isAncestor(from, to)) ? null : await store.takenBack(from);
+    const lost = (await store.isAncestor(from, to)) ? null : await store.takenBack(from);
     if (lost !== null) told.takenBack(lost);
   }
 

@@ -8,6 +8,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs"
 import { join } from "node:path";
 import type { RepoPath } from "../../domain/note.ts";
 import { orAbsent } from "../../lib/durable-file.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { TreeFile } from "../note-store.ts";
 import type { MovedFolders } from "./cache-tree.ts";
 import { emptyIndex, parseIndex, refuse } from "./index-bytes.ts";
@@ -149,16 +150,24 @@ export function over(image: IndexImage): GitIndex {
  * Paths that a person has staged: the index differs from the tip in content, presence or by a conflict.
  * @param tip files of the tip that are looked at, in order of path bytes
  * @param isWatched which index entries to compare, e.g. notes
- * @cost one step for each entry and file
+ * @cost one step for each entry and file; the loop has its turns meanwhile
  */
-export function stagedPaths(
+export async function stagedPaths(
   index: GitIndex,
   tip: readonly TreeFile[],
   isWatched: (path: RepoPath) => boolean,
-): Set<RepoPath> {
+): Promise<Set<RepoPath>> {
   const staged = new Set<RepoPath>();
-  const missing = new Map(tip.map((file) => [file.path, file.blob]));
+  const missing = new Map<RepoPath, TreeFile["blob"]>();
+  const turn = slicer();
+  for (const { path, blob } of tip) {
+    missing.set(path, blob);
+    const pause = turn();
+    if (pause) await pause;
+  }
   for (const entry of index.entries()) {
+    const pause = turn();
+    if (pause) await pause;
     const blob = missing.get(entry.path);
     if (blob === undefined && !isWatched(entry.path)) continue;
     missing.delete(entry.path);

@@ -30,7 +30,7 @@ export function openStaged(parts: StoreParts): Staged {
       const { index, signature } = parts.index.read();
       const key = keyOf(signature, tip);
       if (key !== at) {
-        staged = stagedPaths(index, tip === null ? [] : await log.list(tip), notes.file);
+        staged = await stagedPaths(index, tip === null ? [] : await log.list(tip), notes.file);
         at = key;
       }
       // An entry that is where base is was left behind by a move of the branch; nobody staged it.

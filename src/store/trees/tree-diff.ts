@@ -6,6 +6,7 @@
 import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { generationCache } from "../../lib/generation-cache.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { TreeChange, TreeFile } from "../note-store.ts";
 
 /** A tree object's content (without the object header), and where its entries start once that is known. */
@@ -197,12 +198,29 @@ export function diffTrees(
   }
 }
 
-/** Every wanted regular file of a tree, by path bytes. @cost one read for each folder that can hold one */
-export function listTree(read: ReadTree, tree: string, filter: PathFilter): TreeFile[] {
+/**
+ * Every wanted regular file of a tree, by path bytes; the loop has its turns meanwhile.
+ * @cost one read for each folder that can hold one
+ */
+export async function listTree(read: ReadTree, tree: string, filter: PathFilter): Promise<TreeFile[]> {
   const files: TreeFile[] = [];
-  for (const { path, after } of diffTrees(read, null, tree, filter)) {
-    if (after !== null) files.push({ path, blob: after });
+  const turn = slicer();
+  async function walk(folder: string, id: string): Promise<void> {
+    const { bytes } = read(id);
+    for (let at = 0; at < bytes.length; at = entryEnd(bytes, at)) {
+      const { entry, legible } = entryAt(bytes, at);
+      const pause = turn();
+      if (pause) await pause;
+      if (!legible) continue;
+      const path = folder + entry.name;
+      if (entry.kind === "folder") {
+        if (filter.folder(path)) await walk(`${path}/`, entry.id);
+        // Joined from tree entries, so it is relative and slash separated.
+      } else if (entry.kind === "file" && filter.file(path as RepoPath))
+        files.push({ path: path as RepoPath, blob: entry.id as BlobId });
+    }
   }
+  await walk("", tree);
   return files;
 }
 

@@ -290,15 +290,15 @@ test("any series of edits equals git update-index, cache-tree included", () => {
   );
 });
 
-test("staged paths are those where index and tip differ, as git diff --cached says", () => {
+test("staged paths are those where index and tip differ, as git diff --cached says", async () => {
   const repo = repoWith("notes/a.md", "notes/b.md", "notes/c.md", "code.ts");
   const blobs = repo.git("ls-tree", "-r", "HEAD").split("\n");
   const tip = blobs
     .map((line) => ({ path: at(line.split("\t")[1] ?? ""), blob: line.slice(12, 52) as BlobId }))
     .filter((file) => file.path.endsWith(".md"));
   const isNote = (path: RepoPath) => path.endsWith(".md");
-  const staged = (index: GitIndex) => [...stagedPaths(index, tip, isNote)].sort();
-  expect(staged(readIndex(repo.gitdir).index)).toEqual([]);
+  const staged = async (index: GitIndex) => [...(await stagedPaths(index, tip, isNote))].sort();
+  expect(await staged(readIndex(repo.gitdir).index)).toEqual([]);
   put(repo, "notes/a.md", "x");
   put(repo, "notes/new.md", "x");
   put(repo, "notes/intended.md", "x");
@@ -306,9 +306,9 @@ test("staged paths are those where index and tip differ, as git diff --cached sa
   repo.git("add", "notes/a.md", "notes/new.md", "code.ts");
   repo.git("add", "-N", "notes/intended.md");
   repo.git("rm", "-q", "--cached", "notes/c.md");
-  expect(staged(readIndex(repo.gitdir).index)).toEqual(["notes/a.md", "notes/c.md", "notes/new.md"]);
+  expect(await staged(readIndex(repo.gitdir).index)).toEqual(["notes/a.md", "notes/c.md", "notes/new.md"]);
   expect(repo.git("diff", "--cached", "--name-only", "--", "*.md").split("\n")).toEqual(
-    staged(readIndex(repo.gitdir).index),
+    await staged(readIndex(repo.gitdir).index),
   );
   expect(statSync(join(repo.gitdir, "index")).isFile()).toBe(true);
 });
