@@ -77,15 +77,20 @@ export async function writeSynced(
     const whole = typeof bytes === "string" || bytes instanceof Uint8Array;
     if (whole) await writePart(fd, bytes);
     else for await (const part of bytes) await writePart(fd, part);
-    // Files of one turn are all made before any of them is synced: the syncs run side by side, and none is in the way of a creation.
-    await nextTurn();
-    await fdatasyncLater(fd);
+    await syncContent(fd);
   } catch (error) {
     dropFailed(file);
     throw error;
   } finally {
     closeSync(fd);
   }
+}
+
+/** Sync what was written to an open file, off the loop. @cost one fdatasync */
+export async function syncContent(fd: number): Promise<void> {
+  // Files of one turn are all made before any of them is synced: the syncs run side by side, and none is in the way of a creation.
+  await nextTurn();
+  await fdatasyncLater(fd);
 }
 
 async function writePart(fd: number, bytes: Uint8Array | string): Promise<void> {
@@ -132,11 +137,14 @@ export function writeNewSync(file: string, bytes: Uint8Array | string, options: 
   closeSync(fd);
 }
 
-/** Write every byte: `write(2)` may take a part when the disk is nearly full. */
-export function writeAllSync(fd: number, bytes: Uint8Array | string): void {
+/**
+ * Write every byte: `write(2)` may take a part when the disk is nearly full.
+ * @param at offset in the file; where the last write ended when absent
+ */
+export function writeAllSync(fd: number, bytes: Uint8Array | string, at?: number): void {
   const buffer = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
-  let done = 0;
-  while (done < buffer.length) done += writeSync(fd, buffer, done, buffer.length - done);
+  for (let done = 0; done < buffer.length; )
+    done += writeSync(fd, buffer, done, buffer.length - done, at === undefined ? null : at + done);
 }
 
 /** Make renames, links and removals in a folder durable, off the loop. */

@@ -8,6 +8,7 @@ import type { Step } from "../../src/store/commit/publication.ts";
 import { publishedIntents } from "../../src/store/recovery/published-intents.ts";
 import { bundle } from "../support/bundle.ts";
 import { at, blobOf, committed, draft } from "../support/drafts.ts";
+import { intentsOnDisk } from "../support/intents-on-disk.ts";
 import { type StoreOnGit, storeOnGit } from "../support/store-on-git.ts";
 import { until } from "../support/wait.ts";
 
@@ -136,6 +137,22 @@ describe("a process killed in the middle of a commit", () => {
     rmSync(lock);
     committed((await store.commit([draft("notes/e.md", "e\n")])).outcomes[0]);
     expect(on.repo.git("status", "--porcelain")).toBe("");
+    await store.close();
+  });
+
+  test("what an earlier version was killed in, with its intents in files of their own, is carried out", async () => {
+    const on = await killedAt("file", 2);
+    const [open] = intentsOnDisk(on.repo.gitdir);
+    if (open === undefined) throw new Error("no intent is open");
+    const folder = join(on.repo.gitdir, "notesd/intents");
+    rmSync(folder, { recursive: true });
+    on.save(`.git/notesd/intents/${open.name}.json`, JSON.stringify(open.intent));
+    expect(await publishedIntents(on.repo.gitdir)).toBe(1);
+    const store = await on.reopen();
+    expect(store.recovery.carriedOut).toBe(1);
+    expect(["notes/a.md", "notes/new/b.md", "notes/c.md"].map(on.text)).toEqual(["a2\n", "b1\n", null]);
+    expect(on.repo.git("status", "--porcelain")).toBe("");
+    expect(leftovers(on)).toEqual([]);
     await store.close();
   });
 

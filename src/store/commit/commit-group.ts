@@ -270,7 +270,7 @@ async function makeDurable(
 async function takeBack(parts: StoreParts, { pack, files, intent, prepared }: Written): Promise<void> {
   parts.locks.discard(prepared);
   const steps = [
-    () => intent !== null && parts.intents.close(intent),
+    () => intent !== null && parts.intents.close([intent]),
     () => dropPrepared(files, parts.intents),
     // A person's Git may have seen its objects already, and written none of its own: only the .keep goes.
     () => pack?.release(),

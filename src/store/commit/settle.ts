@@ -101,7 +101,7 @@ export function openSettling(
     try {
       await refSync.owed();
       await fsyncFolder(gitdir);
-      for (const { intent } of groups) intents.placed(intent);
+      intents.placed(groups.map(({ intent }) => intent));
     } catch (error) {
       oweFiles(groups.map(({ intent }) => intent));
       throw error;
@@ -144,7 +144,7 @@ export function openSettling(
       }
       owed.delete(name);
       dropPreparedOf(intent.files, intents);
-      intents.placed(name);
+      intents.placed([name]);
       unsynced.add(name, pathsOf(intent));
     }
   }

@@ -78,7 +78,7 @@ export function openUnsynced(
       for (const one of step) keep({ ...one, sinceMs: clock.now() });
       throw error;
     }
-    for (const { intent } of step) intents.close(intent);
+    intents.close(step.map(({ intent }) => intent));
   }
 
   function later(isDue: (oldest: Waiting) => boolean): Promise<void> {

@@ -68,7 +68,7 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
       await table.sync();
       for (const { name, intent } of published) {
         if (intent.files.some(({ path }) => refused.has(path))) stuck.push(name);
-        else intents.close(name);
+        else intents.close([name]);
       }
     } catch (error) {
       // A person's Git holds a lock. Reads can be served; the first write carries it out, or answers REPO_BUSY.
@@ -82,6 +82,7 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
   );
   const packs = clearPackLeftovers(gitdir);
   clearTemporaryFiles(parts);
+  intents.tidy();
   const carriedOut = published.filter((one) => !one.placed).length - (owed.length > 0 ? published.length : 0);
   const unplaced = [...refused].map(([path, error]) => ({ path, why: whyOf(error) }));
   return { carriedOut: Math.max(0, carriedOut), owed, stuck, placed, unplaced, locks, packs };
@@ -103,7 +104,7 @@ async function publishedOf(
     if (tip !== null && (builtOn.has(to) || (await holds(parts, to, tip)))) {
       published.unshift(one);
       builtOn.add(from);
-    } else parts.intents.close(one.name);
+    } else parts.intents.close([one.name]);
   }
   return published;
 }

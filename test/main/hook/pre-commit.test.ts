@@ -61,7 +61,7 @@ test("a published write of a dead daemon refuses at once and says what to do", a
 });
 
 test("one whose files are placed hinders nobody", async () => {
-  intents.placed(await open(null, head()));
+  intents.placed([await open(null, head())]);
   expect(await hook()).toBe(0);
 });
 
@@ -71,7 +71,7 @@ test("while the daemon lives it waits until the files are placed, and refuses wh
   const lock = await takeLock(place);
   try {
     const name = await open(null, head());
-    setTimeout(() => intents.placed(name), 60);
+    setTimeout(() => intents.placed([name]), 60);
     expect(await hook()).toBe(0);
     await open(null, head());
     expect(await hook()).toBe(1);
@@ -89,7 +89,11 @@ test("Git itself runs it: a commit is refused while a published write is open, a
   const name = await open(null, head());
   expect(() => git("commit", "-q", "--allow-empty", "-m", "refused")).toThrow();
   expect(readFileSync(join(repo, "../called"), "utf8")).toBe("hook pre-commit\n");
-  intents.close(name);
+  const next = await open(null, head());
+  intents.placed([name]);
+  expect(() => git("commit", "-q", "--allow-empty", "-m", "refused")).toThrow();
+  intents.placed([next]);
+  // They stand on, for their files are not durable yet; that is no concern of a person's commit.
   git("commit", "-q", "--allow-empty", "-m", "free again");
   expect(git("log", "--format=%s", "-2")).toBe("free again\nfree");
 });

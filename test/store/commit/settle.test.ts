@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { committed, draft } from "../../support/drafts.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
+import { allPlaced, intentsOnDisk } from "../../support/intents-on-disk.ts";
 import { storeOnGit } from "../../support/store-on-git.ts";
 import { until } from "../../support/wait.ts";
 
@@ -22,15 +23,14 @@ test("a prepared file that can't be dropped is told of, and the intent is settle
       mkdirSync(inTheWay);
     },
   });
-  const intents = () => readdirSync(join(on.repo.gitdir, "notesd/intents"));
   committed((await on.store.commit([draft("notes/a.md", "one\n")])).outcomes[0]);
   await until("people to be told", () => warned.length > 0);
   expect(warned).toEqual(["what follows a commit could not be done"]);
-  expect(intents()).toEqual([expect.stringMatching(/\.json$/)]);
+  expect(intentsOnDisk(on.repo.gitdir)).toMatchObject([{ placed: false }]);
 
   rmdirSync(inTheWay);
   clock.advance(1_000);
-  await until("the intent to be settled", () => intents().every((name) => name.endsWith(".placed")));
+  await until("the intent to be settled", () => allPlaced(on.repo.gitdir));
   expect(on.text("notes/a.md")).toBe("one\n");
   expect(on.repo.git("status", "--porcelain")).toBe("");
   await on.store.close();

@@ -71,12 +71,12 @@ test("a pack whose .keep can't be removed makes no write fail that stands", asyn
   await on.store.close();
 });
 
-test("an intent that was put in place though the disk said no is told as STORAGE, and none is left", async () => {
+test("an intent that was written though the disk said no is told as STORAGE, and none is left", async () => {
   const on = await storeOnGit();
   let left = 1;
   const untap = tapFileSystem(on.repo.root, {
     before: (call) =>
-      call.op === "rename" && call.to?.includes("/intents/") === true && left-- > 0
+      call.op === "write" && call.path.includes("/intents/") && left-- > 0
         ? { error: diskError("EIO", call), done: "all" }
         : null,
   });

@@ -1,6 +1,6 @@
 /** A power cut after files were placed and before they were synced: what the disk lost is not what a person did. */
 import "../../support/faults/fs-tap.ts";
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openGitStore } from "../../../src/store/git-store.ts";
@@ -9,15 +9,14 @@ import { diskModel } from "../../support/faults/disk-model.ts";
 import { tapFileSystem, untapped } from "../../support/faults/fs-tap.ts";
 import { cutPower } from "../../support/faults/power-cut.ts";
 import { temporaryFolder } from "../../support/git-repo.ts";
+import { allPlaced, intentsOnDisk } from "../../support/intents-on-disk.ts";
 import { type StoreOnGit, storeOnGit, textOf } from "../../support/store-on-git.ts";
 import { until } from "../../support/wait.ts";
 
 const PATHS = ["notes/new/b.md", "notes/a.md", "notes/c.md"];
 
-const allPlaced = (gitdir: string) =>
-  until("intents to wait for their files alone", () =>
-    untapped(() => readdirSync(join(gitdir, "notesd/intents"))).every((name) => name.endsWith(".placed")),
-  );
+const waitForFiles = ({ repo }: StoreOnGit) =>
+  until("intents to wait for their files alone", () => untapped(() => allPlaced(repo.gitdir)));
 
 /** A created, an updated and a deleted note, all placed, and one more write. */
 async function placed(): Promise<{ on: StoreOnGit; model: ReturnType<typeof diskModel> }> {
@@ -34,15 +33,15 @@ async function placed(): Promise<{ on: StoreOnGit; model: ReturnType<typeof disk
     draft("notes/a.md", "a2\n", "a1\n"),
     draft("notes/c.md", null, "c1\n"),
   ]);
-  await allPlaced(on.repo.gitdir);
+  await waitForFiles(on);
   await on.store.commit([draft("notes/on.md", "on\n")]);
-  await allPlaced(on.repo.gitdir);
+  await waitForFiles(on);
   untap();
   return { on, model };
 }
 
 const placedFirst = ({ repo }: StoreOnGit) =>
-  readFileSync(join(repo.gitdir, "notesd/intents/000000000001.placed"), "utf8");
+  intentsOnDisk(repo.gitdir)[0]?.intent.files.map(({ path }) => path);
 
 test("is told from a person's deletion: the files are placed again", async () => {
   const { on, model } = await placed();

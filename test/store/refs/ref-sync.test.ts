@@ -1,5 +1,5 @@
 import "../../support/faults/fs-tap.ts";
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { mkdirSync, renameSync } from "node:fs";
 import { join, relative } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { openRefSync } from "../../../src/store/refs/ref-sync.ts";
@@ -7,6 +7,7 @@ import { committed, draft } from "../../support/drafts.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
 import { diskError, tapFileSystem } from "../../support/faults/fs-tap.ts";
 import { gitRepo } from "../../support/git-repo.ts";
+import { allPlaced, intentsOnDisk } from "../../support/intents-on-disk.ts";
 import { storeOnGit } from "../../support/store-on-git.ts";
 import { until } from "../../support/wait.ts";
 
@@ -67,7 +68,6 @@ test.each(["full", "relaxed"] as const)(
     const on = await storeOnGit({ clock, durability, warn: (what) => told.push(what) });
     let refuses = true;
     tap(on.repo.gitdir, (path) => refuses && path === "refs/heads");
-    const intents = () => readdirSync(join(on.repo.gitdir, "notesd/intents"));
     committed((await on.store.commit([draft("notes/a.md", "one\n")])).outcomes[0]);
     await until("it to be told", () => told.length > 0);
     expect(told[0]).toMatch(/^a commit stands/);
@@ -75,11 +75,11 @@ test.each(["full", "relaxed"] as const)(
       clock.advance(20);
       return told.length > 1;
     });
-    expect(intents()).toEqual([expect.stringMatching(/\.json$/)]);
+    expect(intentsOnDisk(on.repo.gitdir)).toMatchObject([{ placed: false }]);
     refuses = false;
     await until("the intent to be settled", () => {
       clock.advance(1_000);
-      return intents().every((name) => name.endsWith(".placed"));
+      return allPlaced(on.repo.gitdir);
     });
     await on.store.close();
   },

@@ -6,6 +6,8 @@
  */
 import { linkSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { logLine, readLog } from "../../../src/store/commit/intent-log.ts";
+import type { Intent } from "../../../src/store/commit/intents.ts";
 import type { DiskModel, FileNode, FolderNode, Node } from "./disk-model.ts";
 import { untapped } from "./fs-tap.ts";
 
@@ -87,43 +89,36 @@ function write(
   }
 }
 
-interface Signed {
-  ino: string;
-  mtimeNs: string;
-  ctimeNs?: string;
-}
-
 /** Inodes and times in intents, from those of the originals to those of the copies. */
 function tellIntents(made: ReadonlyMap<FileNode, string>): void {
   const copies = new Map([...made].map(([node, path]) => [String(node.ino), { node, path }]));
-  const told = (signed: Signed | null): void => {
-    const copy = signed === null ? undefined : copies.get(signed.ino);
-    if (signed === null) return;
-    if (copy === undefined) {
-      signed.ino = "0";
-      return;
-    }
-    const stat = lstatSync(copy.path, { bigint: true });
-    signed.ino = String(stat.ino);
+  function told<Signed extends { readonly ino: string; readonly mtimeNs: string }>(signed: Signed): Signed {
+    const copy = copies.get(signed.ino);
+    if (copy === undefined) return { ...signed, ino: "0" };
+    const { ino, mtimeNs, ctimeNs } = lstatSync(copy.path, { bigint: true });
     const { synced } = copy.node;
-    if (synced !== null && signed.mtimeNs !== String(synced.mtimeNs)) return;
-    signed.mtimeNs = String(stat.mtimeNs);
-    if (signed.ctimeNs !== undefined) signed.ctimeNs = String(stat.ctimeNs);
-  };
+    const stands = synced === null || signed.mtimeNs === String(synced.mtimeNs);
+    const times = "ctimeNs" in signed ? { mtimeNs, ctimeNs } : { mtimeNs };
+    const now = Object.fromEntries(Object.entries(times).map(([key, value]) => [key, String(value)]));
+    return { ...signed, ino: String(ino), ...(stands ? now : {}) };
+  }
+  const moved = (intent: Intent): Intent => ({
+    ...intent,
+    boot: "the run before the power went",
+    files: intent.files.map((file) => ({
+      ...file,
+      replaced: file.replaced === null ? null : told(file.replaced),
+      prepared: file.prepared === null ? null : told(file.prepared),
+    })),
+  });
   for (const path of made.values()) {
-    if (!/\/notesd\/intents\/\d+\.(?:json|placed)$/.test(path)) continue;
-    const text = readFileSync(path, "utf8");
-    if (text === "") continue;
-    // Written by the store; see `commit/intents.ts`.
-    const intent = JSON.parse(text) as {
-      boot: string;
-      files: { replaced: Signed | null; prepared: Signed | null }[];
-    };
-    intent.boot = "the run before the power went";
-    for (const { replaced, prepared } of intent.files) {
-      told(replaced);
-      told(prepared);
-    }
-    writeFileSync(path, JSON.stringify(intent));
+    if (!/\/notesd\/intents\/\d+\.log$/.test(path)) continue;
+    const bytes = readFileSync(path);
+    const { entries, end } = readLog(bytes);
+    const lines = entries.map((entry) =>
+      logLine("open" in entry ? { ...entry, intent: moved(entry.intent) } : entry, 0),
+    );
+    // What the power cut tore stays torn.
+    writeFileSync(path, Buffer.concat([...lines, bytes.subarray(end)]));
   }
 }

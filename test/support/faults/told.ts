@@ -1,7 +1,7 @@
 /** What a caller is told when the disk refuses. */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { NotesError } from "../../../src/domain/errors.ts";
+import { allPlaced } from "../intents-on-disk.ts";
 import { until } from "../wait.ts";
 import { untapped } from "./fs-tap.ts";
 
@@ -15,6 +15,5 @@ export function whyNotTold(error: unknown): string[] {
 
 /** Wait until what follows an answer is done, or was refused. @throws Error  it takes too long */
 export async function settled(root: string): Promise<void> {
-  const names = () => untapped(() => readdirSync(join(root, ".git/notesd/intents")));
-  await until("every intent to be settled", () => !names().some((name) => name.endsWith(".json")));
+  await until("every intent to be settled", () => untapped(() => allPlaced(join(root, ".git"))));
 }
