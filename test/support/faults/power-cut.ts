@@ -41,7 +41,9 @@ function mixedContent(whole: (below: number) => number): Content {
     const synced = syncedBytes(file);
     const live = liveBytes(file) ?? synced;
     if (live.equals(synced)) return synced;
-    const kept = [synced, live, live.subarray(0, whole(live.length + 1))];
+    // What was only added to keeps what was synced; what was written anew may be cut anywhere.
+    const sure = live.subarray(0, synced.length).equals(synced) ? synced.length : 0;
+    const kept = [synced, live, live.subarray(0, sure + whole(live.length - sure + 1))];
     return kept[whole(kept.length)] ?? synced;
   };
 }
