@@ -206,6 +206,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
         await settling.finish();
         await parts.index.settled();
         await table.flush();
+        parts.locks.close();
         objects.close();
       }),
   };

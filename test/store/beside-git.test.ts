@@ -425,9 +425,15 @@ test("a disk that is full at any step before the commit point is STORAGE, and no
       throw full;
     });
     await expect(on.store.commit([draft("notes/a.md", "a\n")])).rejects.toMatchObject({ code: "STORAGE" });
-    for (const folder of ["locks", "intents", "prepared"])
+    for (const folder of ["intents", "prepared"])
       expect(readdirSync(join(on.repo.gitdir, "notesd", folder))).toEqual([]);
+    // One empty file waits for the next group.
+    expect(
+      readdirSync(join(on.repo.gitdir, "notesd/locks")).filter((name) => !name.startsWith("HEAD~")),
+    ).toEqual([]);
   }
+  await on.store.close();
+  expect(readdirSync(join(on.repo.gitdir, "notesd/locks"))).toEqual([]);
 });
 
 test("objects of a lost race stay: a person's Git that saw them there wrote none of its own", async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundle } from "../support/bundle.ts";
+import { intentsOnDisk } from "../support/intents-on-disk.ts";
 import { storeOnGit } from "../support/store-on-git.ts";
 
 const ROUNDS = 20;
@@ -47,8 +48,7 @@ test("20 kills of a process that commits in a loop lose nothing that was acknowl
     const all = readdirSync(repo.gitdir, { recursive: true, encoding: "utf8" });
     expect(all.filter((f) => /\.lock$|\.keep$|objects\/pack\/\.notesd_/.test(f))).toEqual([]);
     // Those of the last moments may wait for their files to be synced.
-    const intents = readdirSync(join(repo.gitdir, "notesd/intents"));
-    expect(intents.filter((name) => !name.endsWith(".placed"))).toEqual([]);
+    expect(intentsOnDisk(repo.gitdir).filter(({ placed }) => !placed)).toEqual([]);
     const reachable = repo.git("rev-list", "HEAD").split("\n");
     expect(new Set(reachable).size).toBe(reachable.length);
     const there = new Set(reachable);

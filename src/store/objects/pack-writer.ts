@@ -5,6 +5,7 @@
  */
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,8 +13,15 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
-import { fsyncFolder, orAbsent, writeSynced } from "../../lib/durable-file.ts";
+import { dirname, join } from "node:path";
+import {
+  errnoOf,
+  fsyncFolder,
+  inFolder,
+  orAbsent,
+  writeDurablySync,
+  writeSynced,
+} from "../../lib/durable-file.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { FinishedPack } from "./pack-bytes.ts";
 import { packFile, packFolder, unfinishedPackFile } from "./pack-names.ts";
@@ -47,7 +55,29 @@ export function releasePack(gitdir: string, name: string): void {
   if (isOurs(orAbsent(() => readFileSync(keep, "utf8")))) orAbsent(() => unlinkSync(keep));
 }
 
-/** Ours aren't synced: a power cut may leave the beginning of one. An empty one may be a person's, and stays. */
+/** Every `.keep` of a new pack is a link of this: a file that stands costs less than one made and removed for each group. */
+const standingKeep = (gitdir: string) => join(gitdir, "notesd", "keep");
+
+/** Whole at once: a kill never leaves an empty one, which could be a person's. */
+function keepPack(gitdir: string, name: string): void {
+  const standing = standingKeep(gitdir);
+  const keep = packFile(gitdir, name, "keep");
+  try {
+    linkSync(standing, keep);
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") {
+      inFolder(dirname(standing), () => writeDurablySync(standing, KEEP_TEXT));
+      linkSync(standing, keep);
+      return;
+    }
+    // The packs are on another device, or a clone holds as many links as a file can have.
+    const temporary = unfinishedPackFile(gitdir, name, "keep");
+    writeFileSync(temporary, KEEP_TEXT);
+    renameSync(temporary, keep);
+  }
+}
+
+/** Some are not synced: a power cut may leave the beginning of one. An empty one may be a person's, and stays. */
 function isOurs(text: string | null): boolean {
   return text !== null && text !== "" && KEEP_TEXT.startsWith(text);
 }
@@ -73,13 +103,11 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
   return withStorageErrors("writing the pack", async () => {
     try {
       if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
-      writeFileSync(temporary("keep"), KEEP_TEXT);
       await all([
         writeSynced(temporary("pack"), pack, READ_ONLY),
         writeSynced(temporary("idx"), idx, READ_ONLY),
       ]);
-      // By rename, so that a kill never leaves an empty one, which could be a person's.
-      renameSync(temporary("keep"), path("keep"));
+      keepPack(gitdir, name);
       renameSync(temporary("pack"), path("pack"));
       renamed = true;
       renameSync(temporary("idx"), path("idx"));

@@ -162,7 +162,7 @@ function clearFolders({ gitdir, objects }: StoreParts, owing: boolean): void {
 function clearTemporaryFiles({ root, gitdir }: StoreParts): void {
   for (const [folder, pattern] of [
     [join(gitdir, "notesd", "intents"), /^\.\d{12}\.json\.[0-9a-f]{12}\.tmp$/],
-    [join(gitdir, "notesd"), /^\.(?:base|base\.log|heads|seen\.json|checkpoint)\.[0-9a-f]{12}\.tmp$/],
+    [join(gitdir, "notesd"), /^\.(?:base|base\.log|keep|heads|seen\.json|checkpoint)\.[0-9a-f]{12}\.tmp$/],
     [root, /^\.notes_index\.json\.[0-9a-f]{12}\.tmp$/],
   ] as const) {
     const names = orAbsent(() => readdirSync(folder)) ?? [];

@@ -4,14 +4,22 @@
  * before the next one is taken, or at the next start.
  */
 import { randomBytes } from "node:crypto";
-import { closeSync, linkSync, lstatSync, mkdirSync, openSync, renameSync, writeFileSync } from "node:fs";
+import {
+  close,
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { inFolder, linkInto, orAbsent, writeNewSync, writeSynced } from "../../lib/durable-file.ts";
 import { asStorageError } from "../storage-error.ts";
 import {
-  type Abandoned,
   abandonedLocks,
   identity,
   type LockName,
@@ -57,6 +65,8 @@ export interface GitLocks {
    * @throws NotesError REPO_BUSY (`state: "locked"`, `path`, `retry_after_ms`) after `lockWaitMs`
    */
   acquire(prepared: readonly Prepared[], options?: AcquireOptions): Promise<HeldLocks>;
+  /** Remove the proof that is kept for the next lock. It may be used again. */
+  close(): void;
 }
 
 interface GitLockSettings {
@@ -71,6 +81,10 @@ interface GitLockSettings {
 
 const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 50;
+/** Nothing is ever published under this lock, so one empty proof serves every group. */
+const EMPTY_LOCK = "HEAD";
+/** When what a publication replaced is let go: its answer is out by then. */
+const LET_GO_MS = 20;
 
 function busy(name: LockName, why: string, retryAfterMs: number): NotesError {
   return new NotesError("REPO_BUSY", `${name}.lock in the Git directory ${why}`, {
@@ -103,7 +117,27 @@ function take(gitdir: string, { name, proof }: Prepared, takeOver: boolean): boo
   return true;
 }
 
-function hold(gitdir: string, prepared: readonly Prepared[], abandoned: Abandoned): HeldLocks {
+/** The file that a publication replaces, held open; null: there is none, or it can't be, which only costs time. */
+function holdOpen(file: string): number | null {
+  try {
+    return openSync(file, "r");
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param giveBack removes a lock and what proves it
+ * @param letGo    gets what `publish` replaced: the blocks of a file are freed when nobody holds it any more, and where a
+ *   disk is told of every free block (`discard`) that takes longer than all that is done under the locks
+ */
+function hold(
+  gitdir: string,
+  prepared: readonly Prepared[],
+  giveBack: (one: Prepared) => void,
+  letGo: (fds: number[]) => void,
+): HeldLocks {
+  const replaced: number[] = [];
   const held = new Map(prepared.map((one) => [one.name, { ...one, id: identity(one.proof) }]));
   const proofs = [...prepared];
   const mine = (name: LockName) => {
@@ -132,12 +166,15 @@ function hold(gitdir: string, prepared: readonly Prepared[], abandoned: Abandone
     },
     publish(name) {
       mine(name);
+      const old = holdOpen(join(gitdir, name));
+      if (old !== null) replaced.push(old);
       renameSync(lockPath(gitdir, name), join(gitdir, name));
       held.delete(name);
     },
     release() {
       held.clear();
-      for (const one of proofs.splice(0).reverse()) abandoned.giveBack(one);
+      for (const one of proofs.splice(0).reverse()) giveBack(one);
+      letGo(replaced.splice(0));
     },
   };
 }
@@ -178,9 +215,26 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
   mkdirSync(locksFolder(gitdir), { recursive: true });
   const abandoned = abandonedLocks(gitdir);
 
-  const discard = (prepared: readonly Prepared[]) => {
-    for (const one of prepared) abandoned.giveBack(one);
+  let kept: Prepared | null = null;
+
+  const giveBack = (one: Prepared) => {
+    if (kept === null && one.serves === "every group" && abandoned.free(one)) kept = one;
+    else abandoned.giveBack(one);
   };
+  const discard = (prepared: readonly Prepared[]) => {
+    for (const one of prepared) giveBack(one);
+  };
+  const letGo = (fds: number[]) => {
+    // A reader's file: nothing can fail that anybody would miss.
+    if (fds.length > 0) clock.after(LET_GO_MS, () => fds.forEach((fd) => void close(fd, () => {})));
+  };
+
+  /** The empty proof of before, when it still stands. */
+  function takeKept(): Prepared | null {
+    const one = kept;
+    kept = null;
+    return one !== null && identity(one.proof) !== null ? one : null;
+  }
 
   /** All of them, or the name that somebody else holds and none. */
   const attempt = (prepared: readonly Prepared[], takeOver: boolean): LockName | null => {
@@ -200,6 +254,9 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
 
   return {
     async prepare(name, bytes, mode = 0o644) {
+      const isEmpty = name === EMPTY_LOCK && bytes.length === 0;
+      const standing = isEmpty ? takeKept() : null;
+      if (standing !== null) return standing;
       const proof = proofName(gitdir, name);
       try {
         // The Git index too: one that a power cut emptied stops a person's Git, and ours; and what is unsynced is
@@ -210,7 +267,7 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
         abandoned.giveBack({ name, proof });
         throw asStorageError(error, `preparing ${name}`);
       }
-      return { name, proof };
+      return isEmpty ? { name, proof, serves: "every group" } : { name, proof };
     },
     discard,
     async acquire(prepared, options = {}) {
@@ -220,7 +277,7 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
         abandoned.sweep();
         for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
           const taken = attempt(prepared, options.takeOver === true);
-          if (taken === null) return hold(gitdir, prepared, abandoned);
+          if (taken === null) return hold(gitdir, prepared, giveBack, letGo);
           settings.onForeign?.();
           if (clock.now() >= deadlineMs) {
             const why = `is held by another Git command for ${atMostMs} ms; try again when it is done, and if no Git is running, remove that file`;
@@ -233,6 +290,10 @@ export function gitLocks(settings: GitLockSettings): GitLocks {
         discard(prepared);
         throw asStorageError(error, "locking the repository");
       }
+    },
+    close() {
+      if (kept !== null) abandoned.giveBack(kept);
+      kept = null;
     },
   };
 }

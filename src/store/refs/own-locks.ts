@@ -15,6 +15,8 @@ export interface Prepared {
   readonly name: LockName;
   /** Absolute path of our file, the proof of ownership. */
   readonly proof: string;
+  /** It is empty and never published, so it need not go with its lock; absent: it serves one. */
+  readonly serves?: "every group";
 }
 
 export const locksFolder = (gitdir: string) => join(gitdir, "notesd", "locks");
@@ -55,6 +57,8 @@ export function removeOwnLocks(gitdir: string): LockName[] {
 
 /** Locks that could not be given back, with the proofs that they are ours. Tried again before anybody is waited for. */
 export interface Abandoned {
+  /** Remove a lock of ours and leave its proof for the next one. @returns false: the proof has to be given back too */
+  free(prepared: Prepared): boolean;
   /** Remove a lock of ours and then its proof; when the disk refuses, that is done later. Never throws. */
   giveBack(prepared: Prepared): void;
   /** Try again. @cost nothing while there are none */
@@ -76,6 +80,17 @@ export function abandonedLocks(gitdir: string): Abandoned {
     }
   };
   return {
+    free({ name, proof }) {
+      try {
+        const id = identity(proof);
+        if (id === null) return false;
+        if (identity(lockPath(gitdir, name)) === id) unlinkIfThere(lockPath(gitdir, name));
+        return true;
+      } catch {
+        // Trigger: the disk refuses. Outcome: as with a proof of its own.
+        return false;
+      }
+    },
     giveBack(prepared) {
       if (!isGone(prepared)) left.push(prepared);
     },

@@ -1,14 +1,17 @@
 /** What waits to be synced: for how long, how much of it, and what a stop leaves to the next start. */
 import "../../support/faults/fs-tap.ts";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import type { CommitId } from "../../../src/domain/note.ts";
+import { readIntentFiles } from "../../../src/store/commit/intent-log.ts";
 import { openIntents } from "../../../src/store/commit/intents.ts";
 import { openUnsynced } from "../../../src/store/commit/unsynced.ts";
 import { at, committed, draft } from "../../support/drafts.ts";
 import { fakeClock } from "../../support/fake-clock.ts";
 import { type FsHook, tapFileSystem } from "../../support/faults/fs-tap.ts";
 import { temporaryFolder } from "../../support/git-repo.ts";
+import { allPlaced, intentsOnDisk } from "../../support/intents-on-disk.ts";
 import { storeOnGit } from "../../support/store-on-git.ts";
 import { until } from "../../support/wait.ts";
 
@@ -22,6 +25,9 @@ async function files(count: number, gone = 0) {
   mkdirSync(state);
   const intents = openIntents(state);
   const clock = fakeClock();
+  // 40 hex digits.
+  const to = "1".repeat(40) as CommitId;
+  const intent = { format: 1, ref: "refs/heads/main", from: null, to, files: [] } as const;
   let tableSyncs = 0;
   // Of the table only the sync is asked for.
   const table = { sync: async () => void tableSyncs++ } as Parameters<typeof openUnsynced>[0]["table"];
@@ -31,15 +37,15 @@ async function files(count: number, gone = 0) {
   for (let n = 0; n < count; n++) {
     const others = Array.from({ length: gone }, (_, i) => at(`gone/${n}/${i}.md`));
     writeFileSync(join(root, `${n}.md`), `${n}`);
-    const name = `${n}`.padStart(12, "0");
-    writeFileSync(join(state, "intents", `${name}.placed`), "{}");
+    const name = await intents.open(intent);
+    intents.placed([name]);
     unsynced.add(name, [at(`${n}.md`), ...others]);
   }
   return {
     root,
     clock,
     unsynced,
-    standing: () => readdirSync(join(state, "intents")).length,
+    standing: () => readIntentFiles(join(state, "intents")).flatMap(({ open }) => open).length,
     tableSyncs: () => tableSyncs,
   };
 }
@@ -93,14 +99,11 @@ test("one that was removed meanwhile has nothing to sync, but its folder", async
 test("after a kill a start looks at no file that was in its place, and syncs it when its time comes", async () => {
   const before = fakeClock();
   const on = await storeOnGit({ clock: before });
-  const intents = (gitdir: string) => readdirSync(join(gitdir, "notesd/intents"));
   const drafts = ["a", "b", "c"].map((name) => draft(`notes/${name}.md`, `${name}\n`));
   for (const outcome of (await on.store.commit(drafts)).outcomes) committed(outcome);
   await until("their sync to be due", () => before.waiting > 0);
   before.advance(100);
-  await until("the files to be in place", () =>
-    intents(on.repo.gitdir).every((name) => name.endsWith("placed")),
-  );
+  await until("the files to be in place", () => allPlaced(on.repo.gitdir));
   const clock = fakeClock();
   const read: string[] = [];
   untap = tapFileSystem(on.repo.root, {
@@ -111,8 +114,9 @@ test("after a kill a start looks at no file that was in its place, and syncs it 
   });
   const store = await on.reopen({ clock });
   expect(store.recovery).toMatchObject({ carriedOut: 0, owed: [], stuck: [] });
-  expect([read, intents(on.repo.gitdir)]).toEqual([[], ["000000000001.placed"]]);
+  expect(read).toEqual([]);
+  expect(intentsOnDisk(on.repo.gitdir)).toMatchObject([{ name: "000000000001", placed: true }]);
   clock.advance(42_000);
-  await until("the intent to go", () => intents(on.repo.gitdir).length === 0);
+  await until("the intent to go", () => intentsOnDisk(on.repo.gitdir).length === 0);
   await store.close();
 });

@@ -36,6 +36,7 @@ test("while we hold the locks native Git refuses, and afterwards it works", asyn
   held.check();
   held.release();
   held.release();
+  locks.close();
   expect(proofs()).toEqual([]);
   repo.git("commit", "-q", "--allow-empty", "-m", "x");
 });
@@ -50,7 +51,42 @@ test("a published lock becomes the file it guards and the others go", async () =
   expect(repo.git("rev-parse", "main")).toBe(next);
   expect([at("HEAD.lock"), at(`${MAIN}.lock`)].some(existsSync)).toBe(false);
   expect(statSync(at(MAIN)).nlink).toBe(1);
+  locks.close();
   expect(proofs()).toEqual([]);
+});
+
+test("the proof of HEAD's lock serves one group after the other, and one that somebody took away is made again", async () => {
+  const { locks, at, proofs } = setup();
+  const once = async () => {
+    const held = await locks.acquire([await locks.prepare("HEAD", "")]);
+    held.check();
+    expect(existsSync(at("HEAD.lock"))).toBe(true);
+    held.release();
+    expect(existsSync(at("HEAD.lock"))).toBe(false);
+  };
+  await once();
+  const first = proofs();
+  await once();
+  expect(proofs()).toEqual(first);
+  const two = [await locks.prepare("HEAD", ""), await locks.prepare("HEAD", "")];
+  expect(new Set(two.map(({ proof }) => proof)).size).toBe(2);
+  locks.discard(two);
+  expect(proofs()).toEqual(first);
+  for (const name of proofs()) rmSync(join(locksFolder(at("")), name));
+  await once();
+  locks.close();
+  expect(proofs()).toEqual([]);
+});
+
+test("a lock of HEAD that a dead process left is ours, and is nobody's who only wants it", async () => {
+  const { repo, locks, at } = setup();
+  const again = gitLocks({ gitdir: repo.gitdir, clock: systemClock, lockWaitMs: 0 });
+  await locks.acquire([await locks.prepare("HEAD", "")]);
+  await expect(again.acquire([await again.prepare("HEAD", "")])).rejects.toMatchObject({ code: "REPO_BUSY" });
+  expect(standingOwnLocks(repo.gitdir)).toEqual(["HEAD"]);
+  const held = await again.acquire([await again.prepare("HEAD", "")], { takeOver: true });
+  held.release();
+  expect(existsSync(at("HEAD.lock"))).toBe(false);
 });
 
 test("bytes prepared again under the lock are what is published", async () => {
@@ -75,6 +111,7 @@ test("a foreign lock is waited for, reported, and never removed", async () => {
   expect(foreign.seen).toBe(1);
   expect(readFileSync(at("HEAD.lock"), "utf8")).toBe("theirs");
   expect(existsSync(at("index.lock"))).toBe(false);
+  locks.close();
   expect(proofs()).toEqual([]);
 });
 
@@ -175,5 +212,6 @@ test("when one of several can't be prepared, none is left behind", async () => {
       ["HEAD", ""],
     ]),
   ).rejects.toMatchObject({ code: "ENAMETOOLONG" });
+  locks.close();
   expect(proofs()).toEqual([]);
 });

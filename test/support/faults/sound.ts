@@ -10,6 +10,7 @@ import { createNoteIndex } from "../../../src/index/create.ts";
 import type { GitStore } from "../../../src/store/git-store.ts";
 import { committed, draft, message } from "../drafts.ts";
 import { GIT_ENV } from "../git-env.ts";
+import { allPlaced } from "../intents-on-disk.ts";
 import { act, git, openFor, type Scenario } from "./scenarios.ts";
 
 interface Aftermath {
@@ -30,7 +31,7 @@ export function leftovers(root: string, open = false): string[] {
   const keeps = all.filter((f) => f.endsWith(".keep") && statSync(join(gitdir, f)).size > 0);
   const kept = ["intents", "prepared", "aside", "locks"].flatMap((f) =>
     readdirSync(join(gitdir, "notesd", f))
-      .filter((name) => !(open && name.endsWith(".placed")))
+      .filter((name) => !(open && name.endsWith(".log") && allPlaced(gitdir)))
       .map((name) => `${f}/${name}`),
   );
   const copies = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((f) =>
