@@ -5,6 +5,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { CommitId } from "../domain/note.ts";
 import { systemClock } from "../lib/clock.ts";
 import { readGitConfig } from "../lib/git-config.ts";
 import type { Advance, AdvanceOutcome } from "./advance.ts";
@@ -158,6 +159,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     );
   }
 
+  const treeOf = async (commit: CommitId) => (await log.header(commit)).tree;
   return {
     branch: options.branch,
     workTree,
@@ -172,12 +174,8 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     list: log.list,
     diff: log.diff,
     entries: async (from, to) =>
-      diffEntries(
-        readTree,
-        from === null ? null : (await log.header(from)).tree,
-        (await log.header(to)).tree,
-      ),
-    entryAt: async (at, path) => entryInTree(readTree, (await log.header(at)).tree, path),
+      diffEntries(readTree, from === null ? null : await treeOf(from), await treeOf(to)),
+    entryAt: async (at, path) => entryInTree(readTree, await treeOf(at), path),
     history: (after, to) => (after === null ? whole(to) : log.history(after, to)),
     isShallow: parts.history.shallow.size > 0,
     commitInfo: log.info,
