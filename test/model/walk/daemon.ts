@@ -37,6 +37,14 @@ async function write(world: World, id: NoteId | undefined, work: () => Promise<{
   }
 }
 
+async function orRefused(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof NotesError) || !REFUSALS.has(error.code)) throw error;
+  }
+}
+
 /** As the watchers report it: what lies under the roots, and that Git moved something. */
 export async function look(world: World, how: number): Promise<void> {
   const { disk, driven } = world.on;
@@ -110,19 +118,12 @@ export const DAEMON: Readonly<Record<string, readonly [times: number, deed: Deed
     2,
     async (world, a) => {
       const noteId = noteOf(world, a);
-      if (noteId !== undefined && world.on.notebook.metadata(noteId) !== null)
-        await world.on.driven(world.on.notebook.read(noteId, PAT));
+      if (noteId !== undefined) await orRefused(() => world.on.driven(world.on.notebook.read(noteId, PAT)));
     },
   ],
   "notesd commit": [
     2,
-    async (world) => {
-      try {
-        await world.on.driven(world.on.notebook.settle(undefined, "because"));
-      } catch (error) {
-        if (!(error instanceof NotesError) || !REFUSALS.has(error.code)) throw error;
-      }
-    },
+    (world) => orRefused(() => world.on.driven(world.on.notebook.settle(undefined, "because"))),
   ],
   restart: [
     2,

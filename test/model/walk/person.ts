@@ -96,6 +96,19 @@ const ABORT: readonly (readonly string[])[] = [
 const until = (world: World, commands: readonly (readonly string[])[]) =>
   commands.some((args) => git(world, ...args));
 
+/** A commit on top of main that was made elsewhere: a page more, and one of main's changed or gone. */
+function elsewhere({ repo, serial, fresh }: World, a: number): CommitId {
+  const main = repo.git("rev-parse", "main") as CommitId;
+  const paths = repo.git("ls-tree", "-r", "--name-only", "main", "notes").split("\n");
+  const path = oneOf(paths, a);
+  const text = path === undefined || path === "" ? "" : repo.git("cat-file", "blob", `main:${path}`);
+  const changes: Record<string, string | null> = {
+    [`notes/pulled-${serial}.md`]: `# Pulled\n\npulled ${fresh()}\n`,
+  };
+  if (text !== "") changes[path ?? ""] = a % 7 === 0 ? null : `${text}\npulled ${fresh()}\n`;
+  return plumbCommit(repo, changes, [main], Date.UTC(2026, 10, 30));
+}
+
 /** Moves the branch as a push to it would, under files that stay. */
 export const REF_ALONE = "move main alone";
 
@@ -184,16 +197,12 @@ export const PERSON: Readonly<Record<string, readonly [times: number, deed: Deed
   detach: [1, (world, a) => void git(world, "checkout", "-q", "--detach", a % 2 === 0 ? "HEAD" : "HEAD~1")],
   "fast-forward main": [
     2,
-    (world) => {
-      // As a pull does it, or a push by path into the checked-out branch: one commit on top of main, made elsewhere.
-      const main = world.repo.tryGit("rev-parse", "main").stdout.trim() as CommitId;
-      const page = { [`notes/pulled-${world.serial++}.md`]: `# Pulled\n\npulled ${world.fresh()}\n` };
-      const commit = plumbCommit(world.repo, page, [main], Date.UTC(2026, 10, 30));
-      git(world, "branch", "-f", "pulled", commit);
+    (world, a) => {
+      git(world, "branch", "-f", "pulled", elsewhere(world, a));
       git(world, "merge", "-q", "--ff-only", "pulled");
     },
   ],
-  [REF_ALONE]: [1, (world) => void git(world, "fetch", "-q", "--update-head-ok", ".", "topic:main")],
+  [REF_ALONE]: [4, (world, a) => void git(world, "update-ref", "refs/heads/main", elsewhere(world, a))],
   "git merge": [3, (world, a) => void git(world, "merge", "-q", "--no-edit", a % 2 === 0 ? "topic" : "main")],
   "git merge --squash": [1, (world) => void git(world, "merge", "-q", "--squash", "topic")],
   "git rebase": [
