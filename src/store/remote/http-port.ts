@@ -94,7 +94,14 @@ export function httpPort(settings: {
       if (response.redirected && new URL(response.url).host !== given.host)
         throw new RemoteFailure("broken", `${shown} has moved to ${scrub(response.url)}; set that URL`);
       if (response.redirected && response.url.endsWith(path)) base = response.url.slice(0, -path.length);
-      return bytesOf(response);
+      const bytes = await bytesOf(response);
+      // A page of somebody else's would read as a remote that is empty.
+      if (!response.headers.get("content-type")?.startsWith(`application/x-${service}-advertisement`))
+        throw new RemoteFailure(
+          "broken",
+          `${shown} is no Git repository, or one of a host without the smart protocol`,
+        );
+      return bytes;
     },
     async post(service, body) {
       const headers = {
