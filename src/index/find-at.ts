@@ -7,7 +7,8 @@ import { stemOf } from "../lib/slash-path.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import type { Entry } from "./entry.ts";
 import type { HistoryLog } from "./history-log.ts";
-import type { FileAt } from "./note-index.ts";
+import { shownRow } from "./history-query.ts";
+import type { FileAt, HistoryRow } from "./note-index.ts";
 import type { Parts } from "./parts.ts";
 
 /** An entry as callers see it. */
@@ -25,6 +26,21 @@ export function deletedIn({ state, log, graph }: Parts, id: string): CommitId | 
     if (graph.commits.isGone(row)) return graph.commits.idOf(graph.commits.commitOfRow(row));
   }
   return null;
+}
+
+/** History rows of one commit, by path. */
+export function rowsOfCommit({ graph, log }: Parts, id: CommitId): readonly HistoryRow[] {
+  const commit = log.reached(id);
+  if (commit === null) return [];
+  const [from, to] = graph.commits.rowsOf(commit);
+  return Array.from({ length: to - from }, (_, i) => shownRow(graph, from + i));
+}
+
+/** Every path that a note id has had, newest first. */
+export function pathsOf({ state, log, graph }: Parts, id: NoteId): readonly RepoPath[] {
+  const past = [...log.rowsOfNote(id)].map((row) => graph.commits.row(row).entry.path);
+  const now = state.byId(id)?.entry.path;
+  return [...new Set(now === undefined ? past : [now, ...past])];
 }
 
 /**

@@ -11,9 +11,9 @@ import { canExtend } from "./can-extend.ts";
 import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
 import { digestOf, filesInSteps, filesOf, type HeldFile } from "./digest.ts";
-import { deletedIn, entryNamed, fileOf, idEver } from "./find-at.ts";
+import { deletedIn, entryNamed, fileOf, idEver, pathsOf, rowsOfCommit } from "./find-at.ts";
 import { entriesOf, planMove } from "./head-move.ts";
-import { queryHistory, rowsAfter, shownRow } from "./history-query.ts";
+import { queryHistory, rowsAfter } from "./history-query.ts";
 import { listNotes, summarize } from "./list-notes.ts";
 import { type LiveNote, liveNote, parsedOf, stateOf } from "./metadata.ts";
 import type {
@@ -35,6 +35,7 @@ import { blobsOf, emptyParts, foldAll, heldBy, moveHead, onlyNotes, type Parts }
 import { rebuiltParts } from "./rebuild.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
+import { searchPast } from "./search/search-past.ts";
 import { finish, finishInTurns } from "./slices.ts";
 import { WordReader } from "./word-reader.ts";
 
@@ -200,6 +201,12 @@ export class MemoryIndex implements NoteIndex {
     return finishInTurns(searchNotes(this.#parts.state, this.#parts.texts, query));
   }
 
+  async searchAt(commit: CommitId, query: SearchQuery, read: ReadBlob): ReturnType<NoteIndex["searchAt"]> {
+    await this.words();
+    this.#reader.readNow();
+    return searchPast({ parts: this.#parts, commit, parse: this.#options.parse, read }, query);
+  }
+
   summary(viewer: Viewer, nowMs: number): Summary {
     return summarize(this.#parts.state, viewer, nowMs);
   }
@@ -218,18 +225,11 @@ export class MemoryIndex implements NoteIndex {
   }
 
   rowsOf(id: CommitId): readonly HistoryRow[] {
-    const { graph, log } = this.#parts;
-    const commit = log.reached(id);
-    if (commit === null) return [];
-    const [from, to] = graph.commits.rowsOf(commit);
-    return Array.from({ length: to - from }, (_, i) => shownRow(graph, from + i));
+    return rowsOfCommit(this.#parts, id);
   }
 
   pathsOf(id: NoteId): readonly RepoPath[] {
-    const { state, log, graph } = this.#parts;
-    const past = [...log.rowsOfNote(id)].map((row) => graph.commits.row(row).entry.path);
-    const now = state.byId(id)?.entry.path;
-    return [...new Set(now === undefined ? past : [now, ...past])];
+    return pathsOf(this.#parts, id);
   }
 
   deletedIn(id: string): CommitId | null {

@@ -188,6 +188,15 @@ export interface NoteIndex {
   searchInTurns(query: SearchQuery): Promise<{ readonly rows: readonly SearchRow[]; readonly total: number }>;
   /** @cost reads first, at once, the words that are still to be read: see `words` */
   search(query: SearchQuery): { readonly rows: readonly SearchRow[]; readonly total: number };
+  /**
+   * As `searchInTurns`, in the state of any held commit.
+   * @cost a look at each path and a blob for each note that changed since; see `searchPast`
+   */
+  searchAt(
+    commit: CommitId,
+    query: SearchQuery,
+    read: ReadBlob,
+  ): Promise<{ readonly rows: readonly SearchRow[]; readonly total: number }>;
   summary(viewer: Viewer, nowMs: number): Summary;
 
   /** Newest first (fold order). */

@@ -1,16 +1,19 @@
-/** The notebook as it was: an index folded up to one commit, kept for the next question about that commit. */
+/**
+ * The notebook as a commit of another branch has it: an index folded up to that commit, kept for the next question
+ * about it. What the branch itself has, or ever had, the present index answers (`NoteIndex.holds`).
+ */
 import { NotesError } from "../domain/errors.ts";
 import type { CommitId } from "../domain/note.ts";
 import type { NoteIndex } from "../index/note-index.ts";
 import type { NoteStore } from "../store/note-store.ts";
 
-/** How many past states stay in memory. */
-const KEPT = 2;
+/** How many such states stay in memory. */
+const KEPT = 1;
 
 /**
  * @param newIndex an empty index with the same types and roots as the present one
  * @returns a function from a commit to the index as of it
- * @cost    a fold of all history up to the commit; the last two asked for are kept
+ * @cost    a fold of all history up to the commit; the last one asked for is kept
  */
 export function createPast(
   store: NoteStore,

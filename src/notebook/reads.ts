@@ -41,17 +41,6 @@ export interface Reads extends Pick<Notebook, "noteThen" | "sides" | "blame"> {
 export function createReads(deps: ReadsDeps): Reads {
   const { index, reconciler, firstLook } = deps;
 
-  /** The index as of a moment. @throws NotesError NOT_FOUND the notebook had no commit then */
-  async function asOf(at: string, caller: Caller): Promise<{ index: NoteIndex; atMs: number }> {
-    const { commit, atMs } = await deps.moment(at, caller, "at");
-    if (commit === null) {
-      throw new NotesError("NOT_FOUND", `The notebook had no commit at ${at} yet. Name a later moment.`, {
-        at,
-      });
-    }
-    return { index: await deps.past(commit), atMs };
-  }
-
   function textOf(from: NoteIndex, note: NoteMetadata): string {
     // An index gives the ids it knows.
     const id = note.note_id as NoteId;
@@ -148,8 +137,12 @@ export function createReads(deps: ReadsDeps): Reads {
     },
     async search({ at, ...query }, caller) {
       if (at === undefined) return index.searchInTurns({ ...query, nowMs: deps.nowMs() });
-      const past = await asOf(at, caller);
-      return past.index.searchInTurns({ ...query, nowMs: past.atMs });
+      const { commit, atMs } = await deps.moment(at, caller, "at");
+      // The notebook was empty then.
+      if (commit === null) return { rows: [], total: 0 };
+      const then = { ...query, nowMs: atMs };
+      if (index.holds(commit)) return index.searchAt(commit, then, (id) => deps.store.readBlob(id));
+      return (await deps.past(commit)).searchInTurns(then);
     },
     async blobText(id) {
       return new TextDecoder().decode(await deps.store.readBlob(id));

@@ -34,7 +34,7 @@ const step = fc.record({
   }),
   move: fc.boolean(),
   atS: fc.integer({ min: 0, max: 5 }),
-  who: fc.constantFrom("person", "planner", "planner", "coder", "disk", "merge"),
+  who: fc.constantFrom("person", "planner", "planner", "coder", "disk", "merge", "restore"),
   key: fc.nat({ max: KEYS.length - 1 }),
 });
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
@@ -45,6 +45,7 @@ const PROVED = {
   coder: provedAs({ action: "create", agent: "coder", agentId: 8, noteIds: ["same"] }),
   disk: provedAs({ action: "adopt", source: "disk" }),
   merge: provedAs({ action: "merge", source: "push" }),
+  restore: provedAs({ action: "restore", agent: "coder", agentId: 8, noteIds: ["same"] }),
 };
 
 /** Build the history. The last commits are the recent tips, so branches stay alive and criss-cross. */

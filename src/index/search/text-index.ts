@@ -19,13 +19,20 @@ interface TextDoc {
 }
 
 /** Documents have numbers of the caller's as keys. */
-/** Documents have numbers of the caller's as keys. */
 export interface TextIndex {
   /** Add or replace a document. @param version  what its words are read from, for `restore` */
   put(key: number, version: number, doc: TextDoc): void;
   remove(key: number): void;
-  /** Documents that match any word of the query, unsorted. Empty when the query has no word. Yields between words. */
-  rank(query: string): Generator<void, Scored[]>;
+  /**
+   * Documents that match any word of the query, unsorted. Empty when the query has no word. Yields between words.
+   * @param among  where those here are only some of many: how many there are, and their words on average
+   */
+  rank(
+    query: string,
+    among?: { readonly size: number; readonly averageLength: number },
+  ): Generator<void, Scored[]>;
+  /** Words of a document, weighted, on average. */
+  readonly averageLength: number;
   /** Documents in which a folded text may occur literally; null: any. */
   mayContain(folded: string): Iterable<number> | null;
   /** Do some of what puts have left to do; `all`: also what could wait. @returns whether nothing is left to do */
@@ -106,13 +113,18 @@ export class MemoryTextIndex implements TextIndex {
     return joined([this.#frozen, this.#merging?.added, this.#young].filter((source) => source != null));
   }
 
-  rank(query: string): Generator<void, Scored[]> {
-    return rank(query, {
-      words: this.#words,
+  get averageLength(): number {
+    return this.#totalLength / Math.max(1, this.#size);
+  }
+
+  rank(
+    query: string,
+    { size, averageLength }: { readonly size: number; readonly averageLength: number } = {
       size: this.#size,
-      averageLength: this.#totalLength / Math.max(1, this.#size),
-      keysEnd: this.#places.length,
-    });
+      averageLength: this.averageLength,
+    },
+  ): Generator<void, Scored[]> {
+    return rank(query, { words: this.#words, size, averageLength, keysEnd: this.#places.length });
   }
 
   tidy(all = false): boolean {
