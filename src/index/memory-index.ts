@@ -31,7 +31,7 @@ import type {
 } from "./note-index.ts";
 import { ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
-import { blobsOf, emptyParts, foldAll, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
+import { blobsOf, emptyParts, foldInTurns, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
 import { rebuiltParts } from "./rebuild.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
@@ -84,7 +84,7 @@ export class MemoryIndex implements NoteIndex {
       const cache = new ParsedCache(this.#options.parse, read);
       const own = fresh.map((commit) => onlyNotes(commit, this.#options.isNotePath));
       await cache.load(own.flatMap(blobsOf));
-      const folded = foldAll(parts.graph, own, cache);
+      const folded = await foldInTurns(parts.graph, own, cache);
       const head = parts.graph.numberOf(target) ?? -1;
       const move = planMove(parts.graph, parts.state, parts.head, head, folded);
       await cache.load([...entriesOf(move)].filter((entry) => !heldBy(parts, entry)));

@@ -81,6 +81,22 @@ export function foldAll(
   return folded;
 }
 
+/** As `foldAll`, with turns of the loop between commits: nobody sees them before the head gets there. */
+export async function foldInTurns(
+  graph: CommitGraph,
+  commits: readonly CommitEvents[],
+  cache: ParsedCache,
+): Promise<Map<number, Folded>> {
+  const all = new Map<number, Folded>();
+  const turn = slicer();
+  for (const commit of commits) {
+    for (const [number, folded] of foldAll(graph, [commit], cache)) all.set(number, folded);
+    const pause = turn();
+    if (pause) await pause;
+  }
+  return all;
+}
+
 /** Whether the state holds an entry's text already, at its path. */
 export function heldBy({ state }: Parts, { path, blob }: FileBlob): boolean {
   return state.entryAt(path)?.blob === blob;

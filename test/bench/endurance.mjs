@@ -1,7 +1,7 @@
 /**
  * `--endurance N`: one daemon takes N writes, and its memory, packs and bytes on disk are sampled all along. The notes
  * stop growing in number early, so that what is left to grow is what each commit leaves behind: its line of history.
- * Fails when memory grows faster than that bound, or packs exceed theirs.
+ * That line is told by itself; memory is flat when nothing else grows. Fails when it does, or when packs exceed their bound.
  */
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,8 +19,10 @@ const WRITERS = 64;
 /** Notes there are after the first tenth; from then on they are updated. */
 const MOST_NOTES = 10_000;
 const SAMPLE_MS = 5_000;
-/** Of heap and RSS, over the second half: the commit's line of history and what finds it, not its text. */
-const BOUND_BYTES_A_WRITE = 1_000;
+/** What the index holds of each commit for history and cursors, in columns that grow by an eighth: docs/engine.md. */
+const COMMIT_BYTES = 180;
+/** Of heap and RSS, over the second half and beside that: flat, but for what samples differ by. */
+const BOUND_BYTES_A_WRITE = 100;
 const MOST_PACKS = 500;
 const MOST_PACKS_QUIET = 50;
 
@@ -84,8 +86,12 @@ export async function runEndurance(options, work, say) {
 
 function report(options, points, { writes, seconds, commits, mostPacks, quietPacks }) {
   const rows = [
-    ["heap, bytes a write over the second half", growth(points, "heap"), BOUND_BYTES_A_WRITE],
-    ["RSS, bytes a write over the second half", growth(points, "rss"), BOUND_BYTES_A_WRITE],
+    [
+      "heap, bytes a write over the second half, beside its line of history",
+      growth(points, "heap") - COMMIT_BYTES,
+      BOUND_BYTES_A_WRITE,
+    ],
+    ["RSS, the same", growth(points, "rss") - COMMIT_BYTES, BOUND_BYTES_A_WRITE],
     ["packs at most", mostPacks, MOST_PACKS],
     ["packs after 10 s of quiet", quietPacks, MOST_PACKS_QUIET],
   ].map(([what, value, bound]) => ({ what, value, bound, met: value <= bound }));
