@@ -1,7 +1,7 @@
 /**
  * Hand edits that wait: since when each has lain unchanged, and when it may be committed. Pure bookkeeping;
- * time is passed in, the disk is somebody else's. Invariant: a new file with the text of a missing one never
- * settles without it, so a rename is one commit and keeps its id.
+ * time is passed in, the disk is somebody else's. Invariant: a file that came to hold the text of a missing one, new or
+ * in place of another, never settles without it, so a rename is one commit, keeps its id, and takes no note away.
  */
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 
@@ -76,7 +76,7 @@ export function createSettling(times: SettleTimes): Settling {
       edit.blob === null ? edit.changedMs + DELETION_MS : 0,
     );
 
-  /** Missing and new files by the text they share; only texts that have both. */
+  /** Missing files and those that hold their text now, by that text; only texts that have both. */
   function renames(): Map<BlobId, Edit[]> {
     const byText = new Map<BlobId, Edit[]>();
     for (const edit of edits.values())
@@ -84,7 +84,7 @@ export function createSettling(times: SettleTimes): Settling {
     if (byText.size === 0) return byText;
     const added = new Map<BlobId, Edit[]>();
     for (const edit of edits.values()) {
-      if (edit.was === null && edit.blob !== null && byText.has(edit.blob)) push(added, edit.blob, edit);
+      if (edit.blob !== null && byText.has(edit.blob)) push(added, edit.blob, edit);
     }
     for (const [text, gone] of byText) {
       const came = added.get(text);
@@ -94,7 +94,7 @@ export function createSettling(times: SettleTimes): Settling {
     return byText;
   }
 
-  const textOf = (edit: Edit) => (edit.blob === null ? edit.was : edit.was === null ? edit.blob : null);
+  const textOf = (edit: Edit) => edit.blob ?? edit.was;
 
   function groupOf(edit: Edit, all: Map<BlobId, Edit[]>): readonly Edit[] {
     const text = textOf(edit);

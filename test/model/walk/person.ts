@@ -244,14 +244,17 @@ export const PERSON: Readonly<Record<string, readonly [times: number, deed: Deed
   "git gc": [1, (world) => void git(world, "gc", "-q")],
 };
 
-/** At the end a person ends what is under way, comes home, and commits what they staged. */
+/** At the end a person ends what is under way and comes home. */
 export function comeHome(world: World): void {
   for (let tries = 0; tries < 4 && until(world, ABORT); tries++);
   git(world, "bisect", "reset");
-  if (!git(world, "checkout", "-q", "main")) {
-    git(world, "stash", "push", "-q", "-u") || git(world, "reset", "-q", "--merge");
-    git(world, "checkout", "-q", "main") || git(world, "checkout", "-q", "-f", "main");
-  }
+  if (git(world, "checkout", "-q", "main")) return;
+  git(world, "stash", "push", "-q", "-u") || git(world, "reset", "-q", "--merge");
+  git(world, "checkout", "-q", "main") || git(world, "checkout", "-q", "-f", "main");
+}
+
+/** What they staged is theirs to commit. */
+export function commitStaged(world: World): void {
   if (world.repo.tryGit("diff", "--cached", "--quiet").status !== 0)
     git(world, "commit", "-q", "-m", "staged at the end");
 }

@@ -18,6 +18,8 @@ export interface Places {
   /** The same without what the daemon keeps for itself: kept conflicts. */
   readonly firm: ReadonlySet<string>;
   readonly main: string | null;
+  /** As HEAD's file says. */
+  readonly head: string;
   /** At the tip of main, and by path. */
   readonly tip: ReadonlySet<string>;
   readonly tipFiles: ReadonlyMap<string, string>;
@@ -117,6 +119,7 @@ export function textsOf(repo: GitRepo): Texts {
           refs.includes("refs/notesd/") ? history("--exclude=refs/notesd/*", "--all") : all,
         ),
         main,
+        head,
         tip: tokensIn([...tipFiles.values()]),
         tipFiles,
         disk: new Set([...diskFiles.values()].flatMap(tokensOf)),

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { repoState } from "../../../src/store/refs/repo-state.ts";
 import { standingLocks } from "../../support/notebook-on-git.ts";
 import { DAEMON, look } from "./daemon.ts";
-import { comeHome, PERSON, REF_ALONE } from "./person.ts";
+import { comeHome, commitStaged, PERSON, REF_ALONE } from "./person.ts";
 import type { Places } from "./texts.ts";
 import { openWorld, type World } from "./world.ts";
 
@@ -38,6 +38,8 @@ interface Books {
   readonly takenOff: Set<string>;
   /** Texts that a person's own command took out of every ref: reflogs have them, unless they were in a stash or nowhere. */
   readonly dropped: Set<string>;
+  /** Paths whose Git index entry differs from the branch by something that a person did to it. */
+  readonly staged: Set<string>;
 }
 
 /** For people: where a text was. */
@@ -47,7 +49,7 @@ const placesOf = (token: string, places: Places) => [
 ];
 
 /** The daemon loses nothing, moves nothing of a person's, and takes nothing off the branch that nobody removed. */
-function checkDaemon(world: World, before: Places, after: Places, { takenOff }: Books): void {
+function checkDaemon(world: World, before: Places, after: Places, { takenOff, staged }: Books): void {
   must(before.others === after.others, "the daemon moved what is a person's", [before.others, after.others]);
   const gone = minus(
     new Set([...before.disk, ...before.index, ...before.refs]),
@@ -65,16 +67,19 @@ function checkDaemon(world: World, before: Places, after: Places, { takenOff }: 
   );
   const offTip = minus(before.tip, after.tip).filter((token) => !takenOff.has(token) && !replaced(token));
   must(offTip.length === 0, "the daemon took texts off the branch", offTip);
-  checkStaged(before, after);
+  checkStaged(before, after, staged);
 }
 
-function checkStaged(before: Places, after: Places): void {
+function checkStaged(before: Places, after: Places, staged: ReadonlySet<string>): void {
+  const atMain = before.head.includes("refs/heads/main");
   for (const [key, blob] of before.entries) {
-    const path = key.slice(0, key.lastIndexOf(":"));
-    if (key.endsWith(":0") && before.tipFiles.get(path) === blob) continue;
+    const path = key.slice(0, -2);
+    const wasLevel = key.endsWith(":0") && before.tipFiles.get(path) === blob;
+    if (wasLevel) continue;
     const now = after.entries.get(key);
-    const isLevel = key.endsWith(":0") && now === after.tipFiles.get(path);
-    must(now === blob || isLevel, "what a person staged is no longer staged", [key, blob, now]);
+    const nowLevel = key.endsWith(":0") && now === after.tipFiles.get(path);
+    must(now === blob || nowLevel, "what a person staged is no longer staged", [key, blob, now]);
+    must(!(atMain && nowLevel && staged.has(path)), "what a person staged was committed for them", path);
   }
 }
 
@@ -98,6 +103,21 @@ function noteDrops(before: Places, after: Places, { takenOff, dropped }: Books, 
   for (const token of after.refs) dropped.delete(token);
 }
 
+const entryAt = (places: Places, path: string) => places.entries.get(`${path}:0`);
+const isLevel = (places: Places, path: string) => entryAt(places, path) === places.tipFiles.get(path);
+const pathsOf = (places: Places) => [
+  ...new Set([...[...places.entries.keys()].map((key) => key.slice(0, -2)), ...places.tipFiles.keys()]),
+];
+
+/** An entry is staged by who changed it or moved HEAD; an entry that a branch moved alone leaves behind is nobody's. */
+function noteStaged(before: Places, after: Places, { staged }: Books, refAlone: boolean): void {
+  for (const path of pathsOf(after)) {
+    const theirs = before.head !== after.head || entryAt(before, path) !== entryAt(after, path);
+    if (isLevel(after, path)) staged.delete(path);
+    else if (!refAlone && (theirs || isLevel(before, path))) staged.add(path);
+  }
+}
+
 async function daemonStep(world: World, books: Books, work: () => Promise<unknown>): Promise<void> {
   const state = () => repoState(world.repo.gitdir, "refs/heads/main").state;
   const before = world.texts.look();
@@ -116,7 +136,9 @@ async function take(world: World, books: Books, { name, a, b }: Step): Promise<v
   if (own !== undefined) return daemonStep(world, books, () => own(world, a, b));
   const before = world.texts.look();
   PERSON[name]?.[1](world, a, b);
-  noteDrops(before, world.texts.look(), books, name === REF_ALONE);
+  const after = world.texts.look();
+  noteDrops(before, after, books, name === REF_ALONE);
+  noteStaged(before, after, books, name === REF_ALONE);
   if (b % 5 === 0) return;
   world.story.push(`    looked at, way ${b % 5}`);
   await daemonStep(world, books, () => look(world, b % 5));
@@ -127,12 +149,28 @@ async function checkEnd(world: World, books: Books, written: ReadonlySet<string>
   const { repo } = world;
   const before = world.texts.look();
   comeHome(world);
-  noteDrops(before, world.texts.look(), books);
-  await daemonStep(world, books, async () => {
+  const home = world.texts.look();
+  noteDrops(before, home, books);
+  noteStaged(before, home, books, false);
+  const settle = async () => {
     await world.on.driven(world.on.disk.headMoved());
     await world.on.settle();
     await world.on.settle();
-  });
+  };
+  await daemonStep(world, books, settle);
+  const still = world.texts.look();
+  const kept = new Set((await world.on.notebook.conflicts()).map(({ path }) => path as string));
+  const lagging = pathsOf(still).filter(
+    (path) => !isLevel(still, path) && !books.staged.has(path) && !kept.has(path),
+  );
+  must(
+    lagging.length === 0,
+    "the Git index lags, and the person's next commit would undo what the branch has",
+    lagging,
+  );
+  commitStaged(world);
+  noteDrops(still, world.texts.look(), books);
+  await daemonStep(world, books, settle);
   const status = await world.on.notebook.status();
   const conflicts = new Set((await world.on.notebook.conflicts()).map(({ path }) => path as string));
   const free = status.unsettled.filter((path) => !conflicts.has(path));
@@ -174,7 +212,7 @@ async function checkEnd(world: World, books: Books, written: ReadonlySet<string>
  */
 export async function walk(steps: readonly Step[]): Promise<void> {
   const world = await openWorld();
-  const books: Books = { takenOff: new Set(), dropped: new Set() };
+  const books: Books = { takenOff: new Set(), dropped: new Set(), staged: new Set() };
   const onRefs = new Set<string>();
   let over = false;
   try {

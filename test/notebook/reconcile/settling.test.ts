@@ -57,10 +57,13 @@ test("a new file with the text of a missing one waits for it, and both settle to
   expect(atOnceMs("new")).toBe(7000);
 });
 
-test("an edit to a text that another file lost is no half of a rename", () => {
-  settling.saw(path("edited"), A, B, 0);
+test("a file renamed over another settles with it: where that one is held, the note stays on the branch", () => {
+  settling.saw(path("over"), A, B, 0);
   settling.saw(path("gone"), null, A, 5000);
-  expect(ripe(10_000)).toEqual([[path("edited")]]);
+  expect(ripe(10_000)).toEqual([]);
+  expect(ripe(15_000)).toEqual([[path("gone"), path("over")]]);
+  settling.hold(path("over"), "staged");
+  expect(ripe(1e9)).toEqual([]);
 });
 
 test("what is held never settles, nor does the rename it is half of, until it is saved again", () => {
