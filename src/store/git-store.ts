@@ -29,6 +29,7 @@ import { openIndexLag } from "./git-index/index-lag.ts";
 import { openStaged } from "./git-index/staged.ts";
 import type { GitStoreOptions } from "./git-store-options.ts";
 import { wholeHistory } from "./history/history-thread.ts";
+import { readAhead } from "./history/read-ahead.ts";
 import { openRepositoryLog } from "./history/repository-log.ts";
 import { shallowCommits } from "./history/shallow.ts";
 import type { Draft, NoteStore, Publication } from "./note-store.ts";
@@ -87,7 +88,8 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   const staged = openStaged(parts);
   const indexLag = openIndexLag(parts);
   const readTree = (id: string) => objects.read("tree", id);
-  const whole = wholeHistory(log, parts.history);
+  const ahead = readAhead();
+  const whole = wholeHistory(log, parts.history, ahead);
 
   /** Beside a person's Git at most one publication in a while; whatever else the store does goes on meanwhile. */
   async function giveGitTime(): Promise<void> {
@@ -169,7 +171,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     state: () => withStorageErrors("looking at the repository", () => toldState(gitdir, ref, Date.now())),
     commit,
     advance,
-    readBlob: async (id) => objects.read("blob", id),
+    readBlob: async (id) => ahead.take(id) ?? objects.read("blob", id),
     blobAt: log.blobAt,
     list: log.list,
     diff: log.diff,

@@ -10,6 +10,7 @@ import type { CommitId } from "../../domain/note.ts";
 import { workerFile } from "../../lib/thread.ts";
 import { eventUnpacker } from "./event-batch.ts";
 import type { GitLog } from "./git-log.ts";
+import { type BlobBatch, type ReadAhead, readAhead } from "./read-ahead.ts";
 import type { RepositoryHistory } from "./repository-log.ts";
 
 export interface HistoryTask extends RepositoryHistory {
@@ -17,7 +18,7 @@ export interface HistoryTask extends RepositoryHistory {
 }
 
 export type HistoryAnswer =
-  | { readonly kind: "batch"; readonly text: string }
+  | { readonly kind: "batch"; readonly text: string; readonly blobs: BlobBatch }
   | { readonly kind: "end" }
   | {
       readonly kind: "refused";
@@ -30,20 +31,25 @@ export type HistoryAnswer =
 /** Starting a thread costs what some thousand commits do. */
 const SHORT_COMMITS = 2_000;
 
-/** `history(null, to)` of a log, beside the loop when it is long. Errors are those of the log. */
+/**
+ * `history(null, to)` of a log, beside the loop when it is long. Errors are those of the log.
+ * @param ahead  gets the blobs that a thread reads with it
+ */
 export function wholeHistory(
   log: GitLog,
   repository: RepositoryHistory,
+  ahead: ReadAhead = readAhead(),
   file: URL = workerFile("history-worker", import.meta.url),
 ): (to: CommitId) => AsyncIterable<CommitEvents> {
   return async function* (to) {
     if (existsSync(file) && (await log.isLongerThan(SHORT_COMMITS, to)))
-      yield* fromThread(file, { ...repository, proofKey: Uint8Array.from(repository.proofKey), to });
+      yield* fromThread(file, { ...repository, proofKey: Uint8Array.from(repository.proofKey), to }, ahead);
     else yield* log.history(null, to);
   };
 }
 
-async function* fromThread(file: URL, task: HistoryTask): AsyncGenerator<CommitEvents> {
+async function* fromThread(file: URL, task: HistoryTask, ahead: ReadAhead): AsyncGenerator<CommitEvents> {
+  const held = ahead.open();
   const worker = new Worker(file, { workerData: task });
   const answers: HistoryAnswer[] = [];
   const unpack = eventUnpacker();
@@ -68,9 +74,11 @@ async function* fromThread(file: URL, task: HistoryTask): AsyncGenerator<CommitE
       if (answer.kind === "refused") throw new NotesError(answer.code, answer.message, { ...answer.data });
       if (answer.kind === "failed") throw new Error(`reading history failed: ${answer.message}`);
       worker.postMessage("folded");
+      held.put(answer.blobs);
       yield* unpack(answer.text);
     }
   } finally {
+    held.close();
     await worker.terminate();
   }
 }

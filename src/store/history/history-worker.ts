@@ -8,20 +8,25 @@ import { gitObjects } from "../objects/objects.ts";
 import { asStorageError } from "../storage-error.ts";
 import { packEvents } from "./event-batch.ts";
 import type { HistoryAnswer, HistoryTask } from "./history-thread.ts";
+import { blobBatch } from "./read-ahead.ts";
 import { openRepositoryLog } from "./repository-log.ts";
 
 /** Batches that may wait to be folded. */
 const AHEAD = 8;
 
-async function tell(post: (answer: HistoryAnswer) => void, room: () => Promise<void>): Promise<void> {
+async function tell(
+  post: (answer: HistoryAnswer, moved?: ArrayBuffer) => void,
+  room: () => Promise<void>,
+): Promise<void> {
   // Given by `history-thread.ts` alone.
   const task = workerData as HistoryTask;
   // All of it is looked up, some objects of each commit, and the thread ends when it is read.
   const whole = gitObjects(task.gitdir, { idxHeldBytes: Number.POSITIVE_INFINITY });
   const { log, objects } = openRepositoryLog(task, whole);
-  for await (const text of packEvents(log.history(null, task.to))) {
+  for await (const { text, written } of packEvents(log.history(null, task.to))) {
+    const blobs = blobBatch(written, (id) => objects.read("blob", id));
     await room();
-    post({ kind: "batch", text });
+    post({ kind: "batch", text, blobs }, blobs.bytes.buffer);
   }
   objects.close();
   post({ kind: "end" });
@@ -43,7 +48,7 @@ if (port !== null) {
     }
     free--;
   };
-  tell((answer) => port.postMessage(answer), room).catch((error: unknown) => {
+  tell((answer, moved) => port.postMessage(answer, moved ? [moved] : []), room).catch((error: unknown) => {
     const told = asStorageError(error, "reading history");
     // An error's own fields don't cross.
     const answer: HistoryAnswer =

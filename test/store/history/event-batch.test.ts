@@ -29,7 +29,7 @@ test.each([
   { of: "mass edits", sizes: [3_000, 3_000, 3_000, 3_000], texts: 3 },
   { of: "one commit of very many files", sizes: [1, 20_000, 4_096, 2], texts: 6 },
 ])("a history of $of comes back as it was, in texts of a bounded size", async ({ sizes, texts }) => {
-  const packed = await all(packEvents(history(...sizes)));
+  const packed = (await all(packEvents(history(...sizes)))).map(({ text }) => text);
   expect(packed).toHaveLength(texts);
   for (const text of packed) expect(text.split('"kind"').length).toBeLessThan(2 * 4_096 + 1);
   const unpack = eventUnpacker();

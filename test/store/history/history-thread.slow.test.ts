@@ -5,6 +5,7 @@ import type { CommitEvents } from "../../../src/domain/event.ts";
 import type { CommitId } from "../../../src/domain/note.ts";
 import { workerFile } from "../../../src/lib/thread.ts";
 import { wholeHistory } from "../../../src/store/history/history-thread.ts";
+import { readAhead } from "../../../src/store/history/read-ahead.ts";
 import { openRepositoryLog } from "../../../src/store/history/repository-log.ts";
 import { gitRepo } from "../../support/git-repo.ts";
 
@@ -46,12 +47,29 @@ test("a thread tells a long history as it is told in place, events sharing their
   expect(existsSync(WORKER)).toBe(true);
   const inPlace = await all(log.history(null, tip));
   const here = vi.spyOn(log, "history");
-  const told = await all(wholeHistory(log, history, WORKER)(tip));
+  const told = await all(wholeHistory(log, history, readAhead(), WORKER)(tip));
   // Not read here, so it was there.
   expect(here).not.toHaveBeenCalled();
   expect(told).toEqual(inPlace);
   expect(told).toHaveLength(COMMITS);
   for (const { commit, events } of told) for (const event of events) expect(event.commit).toBe(commit);
+  objects.close();
+});
+
+test("with a long history come the blobs that its events write, for whoever folds it", async () => {
+  const { history, tip } = longHistory();
+  const { log, objects } = openRepositoryLog(history);
+  const ahead = readAhead();
+  let taken = 0;
+  for await (const { events } of wholeHistory(log, history, ahead, WORKER)(tip)) {
+    for (const event of events) {
+      const bytes = event.kind === "written" ? ahead.take(event.after) : undefined;
+      if (event.kind !== "written" || bytes === undefined) continue;
+      expect(bytes.equals(objects.read("blob", event.after))).toBe(true);
+      taken++;
+    }
+  }
+  expect(taken).toBeGreaterThan(COMMITS * 0.9);
   objects.close();
 });
 
