@@ -199,8 +199,8 @@ export function openIntents(folder: string): Intents {
   }
 
   return {
-    prepared: (name) => join(folder, "prepared", name),
-    aside: (name) => join(folder, "aside", name),
+    prepared: (name) => `${folder}/prepared/${name}`,
+    aside: (name) => `${folder}/aside/${name}`,
     newName: () => `${session}-${++count}`,
     async open(intent) {
       const name = String(++number).padStart(12, "0");

@@ -13,11 +13,10 @@ import {
   openSync,
   readFileSync,
 } from "node:fs";
-import { join } from "node:path";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { errnoOf, orAbsent } from "../../lib/durable-file.ts";
 import { blobId } from "../objects/object-id.ts";
-import { isSettled, signatureOf, signatureText } from "./file-signature.ts";
+import { isSettled, lstatNow, signatureOf, signatureText } from "./file-signature.ts";
 
 export type Look =
   | {
@@ -73,8 +72,9 @@ const unfit = (reason: string): Look => ({ kind: "unfit", reason });
  */
 export function lookAt(rules: LookRules, path: RepoPath, known: Known | null, plain?: PlainFolders): Look {
   if (behindLink(rules.root, path, plain)) return unfit("lies behind a symbolic link");
-  const file = join(rules.root, path);
-  const stat = permitted(() => orAbsent(() => lstatSync(file, { bigint: true })));
+  // Not `join`, which takes apart what is plain already: this is asked for every file of a group.
+  const file = `${rules.root}/${path}`;
+  const stat = permitted(() => lstatNow(file));
   if (stat === FORBIDDEN) return unfit(FORBIDDEN);
   if (stat === null) return ABSENT;
   // As Git sees it: where a folder stands, the file is gone.
@@ -154,7 +154,9 @@ export function behindLink(root: string, path: string, plain?: PlainFolders): bo
   for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1)) {
     const folder = path.slice(0, slash);
     if (plain?.has(folder)) continue;
-    const stat = permitted(() => orAbsent(() => lstatSync(join(root, folder))));
+    const stat = permitted(() =>
+      orAbsent(() => lstatSync(`${root}/${folder}`, { throwIfNoEntry: false }) ?? null),
+    );
     // What lies below can't be looked at either, and says so.
     if (stat === null || stat === FORBIDDEN) return false;
     if (stat.isSymbolicLink()) return true;

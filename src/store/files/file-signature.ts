@@ -31,9 +31,9 @@ export function signatureText({ ino, size, mtimeNs, ctimeNs }: FileSignature): s
   return `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
-/** The file as it is now, links not followed; null when there is none. */
+/** The file as it is now, links not followed; null when there is none, which is told without the cost of an exception. */
 export function lstatNow(path: string): BigIntStats | null {
-  return orAbsent(() => lstatSync(path, { bigint: true }));
+  return orAbsent(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null);
 }
 
 /** Whether no file stands at a path: nothing at all, or a folder, which is where Git too finds no file. */

@@ -38,7 +38,7 @@ export function placeFile(
   { path, prepared, replaced, aside }: Placement,
   plain?: PlainFolders,
 ): Placed {
-  const target = join(root, path);
+  const target = `${root}/${path}`;
   if (behindLink(root, path, plain)) return "theirs";
   if (replaced !== null) {
     // Before the move, so that what is plainly a person's (a new file, a folder) isn't touched at all.
@@ -67,7 +67,7 @@ function setAside(target: string, aside: string): boolean {
 
 /** The second half: the old file is out of the way. */
 function linkIn(root: string, { path, prepared, replaced, aside }: Placement): Placed {
-  const target = join(root, path);
+  const target = `${root}/${path}`;
   if (replaced !== null) {
     const moved = lstatNow(aside);
     if (moved === null || !sameContent(signatureOf(moved), replaced)) return putBack(target, aside);

@@ -24,7 +24,7 @@ export const lockPath = (gitdir: string, name: LockName) => join(gitdir, `${name
 
 /** Device and inode of what stands at a path; null: nothing. */
 export function identity(path: string): string | null {
-  const stat = orAbsent(() => lstatSync(path, { bigint: true }));
+  const stat = orAbsent(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null);
   return stat === null ? null : `${stat.dev}:${stat.ino}`;
 }
 

@@ -86,7 +86,8 @@ test.each(["full", "relaxed"] as const)(
 );
 
 test("a start syncs the branch before it drops what a power cut would need", async () => {
-  const on = await storeOnGit();
+  // Its clock stands still, so that the intent is not marked as placed before.
+  const on = await storeOnGit({ clock: fakeClock() });
   committed((await on.store.commit([draft("notes/a.md", "one\n")])).outcomes[0]);
   const seen = tap(on.repo.gitdir);
   // As after a kill: the first one was never closed.
