@@ -43,6 +43,7 @@ import { openBranchTip } from "./refs/branch-tip.ts";
 import { watchForeignActivity } from "./refs/foreign-activity.ts";
 import { gitLocks } from "./refs/git-lock.ts";
 import { reviewRef, writeLocalRef } from "./refs/local-refs.ts";
+import { paceBesideGit } from "./refs/pace-beside-git.ts";
 import { openRefSync } from "./refs/ref-sync.ts";
 import { readRef } from "./refs/refs.ts";
 import { repoState, toldState } from "./refs/repo-state.ts";
@@ -84,25 +85,17 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   const { gitdir, ref, objects, log, table, clock, foreign, workTree } = parts;
   const conflicts = openConflicts(gitdir, objects, parts.locks);
   const { besideGitMs = 1_000 } = options;
-  let lastPublishedMs = Number.NEGATIVE_INFINITY;
+  const pace = paceBesideGit({ foreign, clock, besideGitMs });
   const staged = openStaged(parts);
   const indexLag = openIndexLag(parts);
   const readTree = (id: string) => objects.read("tree", id);
   const ahead = readAhead();
   const whole = wholeHistory(log, parts.history, ahead);
 
-  /** Beside a person's Git at most one publication in a while; whatever else the store does goes on meanwhile. */
-  async function giveGitTime(): Promise<void> {
-    foreign.look();
-    const pauseMs = lastPublishedMs + besideGitMs - clock.now();
-    if (!foreign.isActive() || pauseMs <= 0) return;
-    await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
-  }
-
   /** The commits stand: what fails here is told, and is no reason to call them failed. */
   function follow(chain: CommittedGroup["chain"], published: PublishedGroup): void {
     try {
-      lastPublishedMs = clock.now();
+      pace.published();
       followFiles(parts, published);
       upkeep.wrote();
       staged.follow(chain, published);
@@ -119,7 +112,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     make: () => Promise<CommittedGroup>,
     answer: (group: CommittedGroup) => Promise<T>,
   ): Promise<T> {
-    await withStorageErrors("looking at the repository", giveGitTime);
+    await withStorageErrors("looking at the repository", pace.turn);
     return alone(async () => {
       await upkeep.room();
       await settling.repair();
@@ -189,7 +182,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     takenBack: async (since) => takenBack(gitdir, ref, since),
     levelIndex: () => alone(() => indexLag.level()),
     laggingIndex: indexLag.look,
-    foreignGit: foreign.saw,
+    foreignGit: foreign.asked,
     finishPush: (from, to) => alone(async () => void (await finishPush(parts, from, to))),
     staged: staged.find,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),

@@ -42,7 +42,8 @@ export interface Upkeep {
   stop(): Promise<void>;
 }
 
-interface UpkeepParts extends Pick<StoreParts, "gitdir" | "clock" | "troubled" | "foreign" | "refSync"> {
+interface UpkeepParts extends Pick<StoreParts, "gitdir" | "clock" | "troubled" | "refSync"> {
+  readonly foreign: Pick<StoreParts["foreign"], "look" | "isActive">;
   /** Packs were replaced by others: the reader's list is old. */
   readonly replaced: () => void;
 }

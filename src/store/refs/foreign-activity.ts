@@ -11,6 +11,10 @@ import { orAbsent } from "../../lib/durable-file.ts";
 export interface ForeignActivity {
   /** Someone else's Git was seen just now: a lock, a fetch, a push. */
   saw(): void;
+  /** A person's Git asked at one of our doors, and will be back in a moment with what it makes of the answer. */
+  asked(): void;
+  /** When it last asked, ms since the epoch; null: never. */
+  readonly askedMs: number | null;
   /** Look at the watched files; anything moved since the last look or `settle` is foreign. */
   look(): void;
   /** Take the watched files as they stand for ours; call at the end of a publication, under its locks. */
@@ -39,11 +43,19 @@ export function watchForeignActivity(
       .join(" ");
   let known = signature();
   let lastSeenMs: number | null = null;
+  let askedMs: number | null = null;
   const saw = () => {
     lastSeenMs = clock.now();
   };
   return {
     saw,
+    asked() {
+      saw();
+      askedMs = lastSeenMs;
+    },
+    get askedMs() {
+      return askedMs;
+    },
     look() {
       const found = signature();
       if (found !== known) saw();
