@@ -5,6 +5,7 @@
  *
  * @see spec: storage, section 6
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { CommitId } from "../../domain/note.ts";
 import { readNoteFile } from "../../domain/note-file.ts";
 import { type LeaseWish, PushRules } from "../../doors/hook.ts";
@@ -22,7 +23,10 @@ import { fileFaults } from "./pushed-files.ts";
 import { type PushedNotes, readPushedNotes, takenId } from "./pushed-notes.ts";
 import { parseUpdates, type RefUpdate, refFaults } from "./pushed-refs.ts";
 
-const RULES_WITHIN_MS = 5_000;
+const RULES_WITHIN_MS = 10_000;
+/** A daemon that starts or stops is waited for. */
+const START_WITHIN_MS = 15_000;
+const AGAIN_MS = 200;
 /** Another push may have the writer for a minute, and edits are committed first. */
 const LEASE_WITHIN_MS = 120_000;
 const END_WITHIN_MS = 60_000;
@@ -55,26 +59,32 @@ export async function preReceive(
   return faults.length > 0 ? 1 : 0;
 }
 
+/** By the daemon's rules, or under the writer lock; one of both can be had soon. */
 async function check(push: Push): Promise<readonly Fault[]> {
-  const told = await askDaemon(push.place, "/hooks/rules", {}, RULES_WITHIN_MS);
-  if (told !== null) return judge(push, PushRules.parse(told), true);
-  const lock = await takeLock(push.place).catch(() => null);
-  if (lock === null)
-    return [fault("", "notesd is starting, stopping or busy there", "Push again in a moment.")];
-  try {
-    if ((await publishedIntents(push.place.gitDir)) > 0)
-      return [
-        fault(
-          "",
-          "notesd ended there in the middle of a write",
-          "Run notesd recover (or notesd start) there, then push again.",
-        ),
-      ];
-    const { settings } = await resolveSettings({ repo: push.place.root }, push.around);
-    return await judge(push, pushRules(settings), false);
-  } finally {
-    lock.release();
+  for (const startedMs = Date.now(); ; await pause(AGAIN_MS)) {
+    const told = await askDaemon(push.place, "/hooks/rules", {}, RULES_WITHIN_MS);
+    if (told !== null) return judge(push, PushRules.parse(told), true);
+    const lock = await takeLock(push.place).catch(() => null);
+    if (lock !== null) {
+      try {
+        return await alone(push);
+      } finally {
+        lock.release();
+      }
+    }
+    if (Date.now() - startedMs > START_WITHIN_MS)
+      return [fault("", "notesd is starting, stopping or busy there", "Push again in a moment.")];
   }
+}
+
+/** Under the writer lock. */
+async function alone(push: Push): Promise<readonly Fault[]> {
+  if ((await publishedIntents(push.place.gitDir)) > 0) {
+    const what = "notesd ended there in the middle of a write";
+    return [fault("", what, "Run notesd recover (or notesd start) there, then push again.")];
+  }
+  const { settings } = await resolveSettings({ repo: push.place.root }, push.around);
+  return judge(push, pushRules(settings), false);
 }
 
 async function judge(push: Push, rules: PushRules, daemon: boolean): Promise<readonly Fault[]> {
