@@ -105,8 +105,8 @@ export class MemoryIndex implements NoteIndex {
     });
   }
 
-  words(): Promise<void> {
-    return this.#reader.read();
+  words(hurried = true): Promise<void> {
+    return this.#reader.read(hurried);
   }
 
   /** One move at a time: a second that starts while blobs are read would build on a head that is leaving. */

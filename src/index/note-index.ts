@@ -182,8 +182,9 @@ export interface NoteIndex {
   /**
    * Every word is indexed by then, and from now on between turns: a search that waits for it keeps nobody else
    * waiting. An index that nobody searches reads no words.
+   * @param hurried  default true; false: in turns of the loop that nobody else wants
    */
-  words(): Promise<void>;
+  words(hurried?: boolean): Promise<void>;
   /** As `search`, in steps between which others have their turn; what changes meanwhile counts as it is then. */
   searchInTurns(query: SearchQuery): Promise<{ readonly rows: readonly SearchRow[]; readonly total: number }>;
   /** @cost reads first, at once, the words that are still to be read: see `words` */

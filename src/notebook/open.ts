@@ -65,9 +65,9 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const lostBefore: CommitId[] = [];
   const quietly = { moved: async () => {}, takenBack: (lost: CommitId) => void lostBefore.push(lost) };
   await createFollower(store, index, quietly).catchUp();
-  // Not awaited: a search waits for it, nothing else does.
+  // Not awaited, and in no request's way: a search waits for it, nothing else does.
   index
-    .words()
+    .words(false)
     .catch((error) => warn("words could not be indexed", failureOf(error, "a search tries again")));
 
   const heads = await Heads.open({ file: joinPath(stateDir, "heads"), clock, warn });
