@@ -21,6 +21,7 @@ const fsWatch: WatchFolder = (folder, onEvent) =>
 
 /**
  * @param folders  relative folders that hold notes, as the index knows them
+ * @param mayHold  whether a name may be that of a folder to watch: at each event of another nothing is looked at
  * @returns when all of them are watched, or reported as failed
  */
 export async function watchFolders(
@@ -29,8 +30,8 @@ export async function watchFolders(
   folders: () => Iterable<string>,
   report: WatchReport,
   watchFolder: WatchFolder = fsWatch,
+  mayHold = (folder: string) => mayHoldNotes(folder, roots),
 ): Promise<FolderWatcher> {
-  const mayHold = (folder: string) => mayHoldNotes(folder, roots);
   const watched = new Map<string, { identity: string; watcher: Pick<FSWatcher, "close"> }>();
   let closed = false;
 

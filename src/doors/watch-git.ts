@@ -4,11 +4,16 @@
  * a watch on a file is on the one that was replaced, and loses what happens until it is set anew.
  */
 import { watch } from "node:fs";
+import { mayHoldNotes } from "../domain/note-path.ts";
 import { watchFolders } from "./watch-folders.ts";
 
 /** In the Git directory itself. Locks come and go and are no news. */
 const NEWS =
   /^(?:HEAD|index|packed-refs|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|BISECT_LOG|BISECT_START|rebase-merge|rebase-apply|sequencer|worktrees|config\.worktree|reftable)$/;
+
+const ROOTS = ["refs/heads"];
+/** Whether a name may be that of a folder of branches. Git refuses a branch whose name has a part that ends so; each write makes and removes such a file. */
+export const mayHoldBranches = (folder: string) => !folder.endsWith(".lock") && mayHoldNotes(folder, ROOTS);
 
 /**
  * @param gitDir     absolute; HEAD and index lie there
@@ -41,7 +46,7 @@ export async function watchGit(
   };
   const close = () => tops.forEach((top) => void top.close());
   try {
-    const branches = await watchFolders(commonDir, ["refs/heads"], () => [], report);
+    const branches = await watchFolders(commonDir, ROOTS, () => [], report, undefined, mayHoldBranches);
     return async () => {
       close();
       await branches.close();
