@@ -1,6 +1,6 @@
 /**
  * Why agents' writes are refused while a person's rebase is under way, and not parked on a ref of their own to be joined
- * after it: each way of joining breaks something that is promised. docs/decisions/0009 tells the whole.
+ * after it: each way of joining breaks something that is promised. docs/decisions/0010 tells the whole.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
