@@ -168,10 +168,11 @@ export async function notebookOnGit(
   };
 }
 
-/** Locks that stand in the Git directory, of anybody's. */
+/** Locks that stand in the Git directory, of anybody's, and proofs of ours but the empty one that serves every group. */
 export function standingLocks(gitdir: string): string[] {
-  const folders = [gitdir, join(gitdir, "refs/heads"), join(gitdir, "notesd/locks")];
-  return folders.flatMap((folder) =>
-    readdirSync(folder).filter((name) => name.endsWith(".lock") || folder.endsWith("locks")),
+  const locks = [gitdir, join(gitdir, "refs/heads")].flatMap((folder) =>
+    readdirSync(folder).filter((name) => name.endsWith(".lock")),
   );
+  const proofs = readdirSync(join(gitdir, "notesd/locks")).filter((name) => !name.startsWith("HEAD~"));
+  return [...locks, ...proofs];
 }
