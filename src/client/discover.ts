@@ -16,6 +16,7 @@ import { writeDurably } from "../lib/durable-file.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 import { jsonOrNull } from "../lib/json-text.ts";
 import { callOverHttp } from "./http-call.ts";
+import { plainHttp } from "./plain-http.ts";
 
 export const DaemonFile = z.object({
   pid: z.number().int().positive(),
@@ -44,13 +45,11 @@ export async function readDaemonFile(place: GitPlace): Promise<DaemonFile | null
 export async function proves(daemon: DaemonFile, timeoutMs = 2_000): Promise<boolean> {
   const challenge = randomBytes(16).toString("hex");
   try {
-    const response = await fetch(new URL("/healthz", daemon.url), {
+    const { headers } = await plainHttp(new URL("/healthz", daemon.url), {
       headers: { "Notesd-Challenge": challenge },
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
+      withinMs: timeoutMs,
     });
-    await response.arrayBuffer();
-    const proof = Buffer.from(response.headers.get("notesd-proof") ?? "");
+    const proof = Buffer.from(String(headers["notesd-proof"] ?? ""));
     const expected = Buffer.from(createHmac("sha256", daemon.nonce).update(challenge).digest("hex"));
     return proof.length === expected.length && timingSafeEqual(proof, expected);
   } catch {

@@ -10,6 +10,8 @@ import { until } from "../support/wait.ts";
 /** All of it: 1000. */
 const PUSHES = Number(process.env["NOTESD_PUSHES"] ?? 60);
 const PUSHERS = 4;
+/** Killed pushes, each a little later than the one before. */
+const KILLS = Number(process.env["NOTESD_KILLED_PUSHES"] ?? 8);
 const WRITES_PER_SECOND = 20;
 const MOST_PLAIN = 3;
 const LARGE_BYTES = 200 << 20;
@@ -139,11 +141,11 @@ test.each(["http", "path"] as const)(
   "pushes by %s that are killed at any moment leave a repository that takes the next",
   async (way) => {
     const theirs = await clone(way);
-    for (let i = 0; i < 24; i++) {
+    for (let i = 0; i < KILLS; i++) {
       const made = await served.rpc.call("notes.create", { title: `Before kill ${i}`, content: "kept" });
       expect(await theirs.run("pull", "-q", "--rebase")).toMatchObject({ code: 0 });
       theirs.commit({ [`notes/killed-${way}-${i}.md`]: `# Killed ${i}\n`, "README.txt": `${way} ${i}\n` });
-      await killedPush(theirs.dir, 40 * i);
+      await killedPush(theirs.dir, (2_000 * i) / KILLS);
       // A lock of a process that was killed is a person's to remove, and says so; Git's own are removed at a signal.
       const lock = join(served.repo, ".git/index.lock");
       await until("the lock to go", () => !existsSync(lock) || null, 30_000);

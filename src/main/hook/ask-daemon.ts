@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { proves, readDaemonFile } from "../../client/discover.ts";
+import { plainHttp } from "../../client/plain-http.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
 
 /** A busy machine takes its time, and nobody there is known at once. */
@@ -20,13 +21,12 @@ export async function askDaemon(
   const daemon = await readDaemonFile(place);
   if (daemon === null || !(await proves(daemon, Math.min(withinMs, PROOF_WITHIN_MS)))) return null;
   const token = await readFile(join(place.gitDir, "notesd", "token"), "utf8");
-  const response = await fetch(new URL(path, daemon.url), {
+  const { status, text } = await plainHttp(new URL(path, daemon.url), {
     method: "POST",
-    headers: { authorization: `Bearer ${token.trim()}` },
+    headers: { authorization: `Bearer ${token.trim()}`, "content-type": "application/json" },
     body: JSON.stringify(body),
-    redirect: "error",
-    signal: AbortSignal.timeout(withinMs),
+    withinMs,
   });
-  if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 500)}`);
-  return response.json();
+  if (status !== 200) throw new Error(`${path}: ${status} ${text.slice(0, 500)}`);
+  return JSON.parse(text);
 }
