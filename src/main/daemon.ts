@@ -17,7 +17,7 @@ import { writeDurably } from "../lib/durable-file.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import { allRoots } from "./attributes.ts";
 import { delist, enlist, runningDaemons } from "./daemon-list.ts";
-import { hooksChanged, hooksFolder, writeLauncher } from "./hooks.ts";
+import { hooksChanged, hooksFolder, refreshHooks, writeLauncher } from "./hooks.ts";
 import { openIdentities } from "./identities.ts";
 import { ensureAttributes } from "./init.ts";
 import { openDoors } from "./open-doors.ts";
@@ -65,6 +65,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     const roots = allRoots(settings.roots ?? []);
     await ensureAttributes(place, roots);
     await writeLauncher(place, process.execPath, program.bin);
+    await refreshHooks(place);
     const changed = await hooksChanged(place);
     if (changed) log.warn(changed);
 

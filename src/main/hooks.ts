@@ -5,7 +5,7 @@
  *
  * @see spec: storage, section 6
  */
-import { chmod, copyFile, mkdir, readdir } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, rename } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { writeDurably } from "../lib/durable-file.ts";
@@ -40,10 +40,21 @@ export const hooksFolder = (place: GitPlace): string => join(place.gitDir, "note
 
 /** Install or refresh the hooks. Safe to repeat. */
 export async function installHooks(place: GitPlace): Promise<void> {
+  const earlier = await refreshHooks(place);
+  await setGitConfig(join(place.gitDir, "config"), {
+    "notesd.hooksPath": earlier,
+    "core.hooksPath": hooksFolder(place),
+  });
+}
+
+/**
+ * Write our hooks as this version has them, and nothing else: smart HTTP runs them whatever `core.hooksPath` says.
+ * @returns the value of `core.hooksPath` that is not ours; null: none
+ */
+export async function refreshHooks(place: GitPlace): Promise<string | null> {
   const folder = hooksFolder(place);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const config = join(place.gitDir, "config");
-  const values = await readGitConfig(config);
+  const values = await readGitConfig(join(place.gitDir, "config"));
   const current = values.get("core.hookspath")?.at(-1) ?? null;
   const earlier = current === folder ? (values.get("notesd.hookspath")?.at(-1) ?? null) : current;
   const earlierFolder =
@@ -53,20 +64,23 @@ export async function installHooks(place: GitPlace): Promise<void> {
         ? earlier
         : resolve(place.root, earlier);
   const present: string[] = await readdir(earlierFolder).catch(() => []);
-  await copy("run-earlier", join(folder, "run-earlier"));
   const answering = present.includes(ANSWERING) ? "run-earlier" : ANSWERING;
+  await copy("run-earlier", join(folder, "run-earlier"));
   for (const name of OURS) await copy(name, join(folder, name));
   for (const name of TELLING) await copy("moved", join(folder, name));
   await copy(answering, join(folder, ANSWERING));
   for (const name of [...PASSED_ON, ...ONLY_IF_PRESENT.filter((one) => present.includes(one))]) {
     await copy("run-earlier", join(folder, name));
   }
-  await setGitConfig(config, { "notesd.hooksPath": earlier, "core.hooksPath": folder });
+  return earlier;
 }
 
+/** Put in place whole: a Git may be running it just now. */
 async function copy(name: string, to: string): Promise<void> {
-  await copyFile(join(SOURCES, name), to);
-  await chmod(to, 0o755);
+  const made = `${to}.new`;
+  await copyFile(join(SOURCES, name), made);
+  await chmod(made, 0o755);
+  await rename(made, to);
 }
 
 /** A sentence when something else has taken `core.hooksPath` since `init`; null when all is well. */
