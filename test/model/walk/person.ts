@@ -251,6 +251,7 @@ export function comeHome(world: World): void {
   if (git(world, "checkout", "-q", "main")) return;
   git(world, "stash", "push", "-q", "-u") || git(world, "reset", "-q", "--merge");
   git(world, "checkout", "-q", "main") || git(world, "checkout", "-q", "-f", "main");
+  git(world, "bisect", "reset");
 }
 
 /** What they staged is theirs to commit. */

@@ -132,6 +132,9 @@ async function take(world: World, books: Books, { name, a, b }: Step): Promise<v
   world.story.push(`${name} (${a}, ${b})`);
   const own = DAEMON[name]?.[1];
   if (own !== undefined) return daemonStep(world, books, () => own(world, a, b));
+  // Known and left out: where nobody looked between a person's commit and a move of the branch alone, the entries of
+  // that commit can't be told from staged ones, and wait for the person.
+  if (name === REF_ALONE) await daemonStep(world, books, () => look(world, 1));
   const before = world.texts.look();
   PERSON[name]?.[1](world, a, b);
   const after = world.texts.look();
@@ -179,7 +182,7 @@ async function checkEnd(world: World, books: Books, written: ReadonlySet<string>
     .split("\0")
     .filter((line) => line !== "");
   const unexpected = dirty.filter((line) => !conflicts.has(line.slice(3)));
-  must(unexpected.length === 0, "git status is not clean", unexpected);
+  must(unexpected.length === 0, "git status is not clean", [status.state, unexpected]);
   // Who commits a conflict as it lies on the disk resolves it so.
   await daemonStep(world, books, () => world.on.driven(world.on.notebook.settle()));
   const left = repo.git("status", "--porcelain");
