@@ -1,14 +1,16 @@
 /**
  * A process that opens a store, commits, and dies when told: run by the crash tests.
- * `step` mode: commit one chain and die at the nth time a step is reached. `loop` mode: commit for ever,
+ * `step` mode: commit one chain and die at the nth time a step is reached. `advance` mode: the same while the branch moves
+ * to a commit that is there. `loop` mode: commit for ever,
  * printing a line for each acknowledged commit.
  */
 import { writeSync } from "node:fs";
 import { join } from "node:path";
+import type { CommitId } from "../../src/domain/note.ts";
 import { openGitStore } from "../../src/store/git-store.ts";
 import { committed, draft } from "./drafts.ts";
 
-const [mode = "", root = "", step = "", nth = "1"] = process.argv.slice(2);
+const [mode = "", root = "", step = "", nth = "1", to = ""] = process.argv.slice(2);
 
 const store = await openGitStore({
   root,
@@ -23,7 +25,7 @@ const store = await openGitStore({
 function dieAt(name: string, count: number): (reached: string) => void {
   let left = count;
   return (reached) => {
-    if (mode === "step" && reached === name && --left === 0) process.kill(process.pid, "SIGKILL");
+    if (mode !== "loop" && reached === name && --left === 0) process.kill(process.pid, "SIGKILL");
   };
 }
 
@@ -34,6 +36,14 @@ if (mode === "step") {
     draft("notes/c.md", null, "c1\n"),
     draft("notes/d.md", "d by hand\n", "d1\n", { origin: "disk" }),
   ]);
+  writeSync(1, "acknowledged\n");
+  process.exit(0);
+}
+
+if (mode === "advance") {
+  const from = await store.tip();
+  // Of a commit that the test made.
+  await store.advance({ kind: "forward", from, to: to as CommitId, atMs: 1_796_050_000_000, why: "sync" });
   writeSync(1, "acknowledged\n");
   process.exit(0);
 }

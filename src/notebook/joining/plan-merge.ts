@@ -76,10 +76,8 @@ export async function planMerge(deps: PlanDeps, parted: Parted): Promise<MergePl
 
   const handled = new Set<RepoPath>();
   for (const { from, ours, theirs, to } of await movedFiles(deps, parted)) {
-    for (const path of [from.path, ours, theirs]) {
-      handled.add(path);
-      if (path !== to) wish(path, null);
-    }
+    for (const path of [from.path, ours, theirs]) handled.add(path);
+    if (ours !== to) wish(ours, null);
     await mergeAt({
       path: to,
       base: from.before,

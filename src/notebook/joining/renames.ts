@@ -31,6 +31,7 @@ const MAX_READ = 2_000;
 export async function movedFiles(deps: Deps, parted: Parted): Promise<MovedFile[]> {
   const targets = { ours: targetsOf(deps, parted, "ours"), theirs: targetsOf(deps, parted, "theirs") };
   const moved: MovedFile[] = [];
+  const used = new Set<RepoPath>();
   for (const [path, mine] of parted.ours) {
     const other = parted.theirs.get(path);
     if (other === undefined || (mine.after !== null && other.after !== null)) continue;
@@ -38,11 +39,26 @@ export async function movedFiles(deps: Deps, parted: Parted): Promise<MovedFile[
       mine.after === null ? await targets.ours(mine) : path,
       other.after === null ? await targets.theirs(other) : path,
     ];
-    if (ours === null || theirs === null) continue;
-    const to = ours === path ? theirs : theirs === path || byBytes(ours, theirs) <= 0 ? ours : theirs;
+    if (ours === null || theirs === null || [ours, theirs].some((one) => used.has(one))) continue;
+    const to = targetOf(parted, { from: path, ours, theirs });
+    if (to === null) continue;
+    for (const one of [ours, theirs]) used.add(one);
     moved.push({ from: mine, ours, theirs, to });
   }
   return moved;
+}
+
+/** Which of the two paths; null where a side has another file at the other's, so that nothing follows the move. */
+function targetOf(
+  parted: Parted,
+  { from, ours, theirs }: { readonly from: RepoPath; readonly ours: RepoPath; readonly theirs: RepoPath },
+): RepoPath | null {
+  if (ours === theirs) return ours;
+  const isFree = (path: RepoPath) =>
+    (parted[path === ours ? "theirs" : "ours"].get(path)?.after ?? null) === null;
+  if (!isFree(ours) || !isFree(theirs)) return null;
+  // Of a side that left it where it was the path is no choice.
+  return [ours, theirs].filter((path) => path !== from).sort(byBytes)[0] ?? null;
 }
 
 /** Where a side moved a file that it deleted; null: nowhere, or nobody can tell. */

@@ -21,6 +21,8 @@ export interface IntentFile {
   readonly replaced: FileSignature | null;
   /** The file to be linked in; null: removed, or a person's own file stays. `name` is in `prepared/`. */
   readonly prepared: { readonly name: string; readonly ino: string; readonly mtimeNs: string } | null;
+  /** The permission that the file must come to have; absent: as it is. */
+  readonly remode?: "executable" | "plain";
   /** Where the replaced file waits; a name in `aside/`. */
   readonly aside: string;
 }

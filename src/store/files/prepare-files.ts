@@ -74,11 +74,12 @@ function prepareOne(path: RepoPath, change: ChangedPath, look: Look, intents: In
   }
   const stat = lstatSync(file, { bigint: true });
   const prepared = { name, ino: String(stat.ino), mtimeNs: String(stat.mtimeNs) };
-  return { intent: { path, before, after, replaced, prepared, aside }, look, place, stat };
+  const moded = remode === null ? {} : { remode };
+  return { intent: { path, before, after, replaced, prepared, aside, ...moded }, look, place, stat };
 }
 
 /** The permissions that the person gave the old file, else Git's own for a new one. */
-function permissionsOf(old: BigIntStats | null, remode: ChangedPath["remode"]): number {
+export function permissionsOf(old: BigIntStats | null, remode: ChangedPath["remode"]): number {
   const mode = old === null ? 0o666 : Number(old.mode & 0o777n);
   if (remode === "executable") return mode | ((mode & 0o444) >> 2);
   return remode === "plain" ? mode & ~0o111 : mode;

@@ -3,12 +3,15 @@
  * Git's locks: after a crash, and after a publication that could not place everything.
  */
 
+import { chmodSync } from "node:fs";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
 import type { Entry, EntryChange } from "../advance.ts";
 import type { IntentFile, OpenIntent } from "../commit/intents.ts";
+import { behindLink } from "../files/disk-look.ts";
 import { lstatNow } from "../files/file-signature.ts";
 import { isLinkLike, makeLink, removeLink } from "../files/links.ts";
+import { permissionsOf } from "../files/prepare-files.ts";
 import type { IndexEdit } from "../git-index/git-index.ts";
 import { linkEdit } from "../git-index/link-edit.ts";
 import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
@@ -59,6 +62,7 @@ function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: Hel
   for (const link of links) removeLink(root, link, readBlob);
   const rolled = rollFilesForward({ root, intents: parts.intents, readBlob, tipBlob }, intents);
   for (const link of links) makeLink(root, link, readBlob);
+  giveModes(parts, intents, rolled);
   levelIndex(parts, intents, rolled, held, links);
   const refused = new Map<RepoPath, unknown>();
   for (const file of rolled) {
@@ -77,6 +81,25 @@ function linksOwed({ trees }: StoreParts, intents: readonly OpenIntent[]): Entry
 
 /** A link that gave way to a file: it has gone all the same. */
 const isFileInstead = (after: Entry | null) => after !== null && !isLinkLike(after);
+
+/** A file that holds what it should may lack the permission that came with it. */
+function giveModes(
+  { root, trees }: StoreParts,
+  intents: readonly OpenIntent[],
+  rolled: readonly RolledFile[],
+): void {
+  const level = new Map(
+    rolled.flatMap((one) => (one.kind === "rolled" ? [[one.path, one.base] as const] : [])),
+  );
+  for (const { intent, placed } of intents) {
+    for (const { path, after, remode } of placed ? [] : intent.files) {
+      const file = `${root}/${path}`;
+      const stat = remode === undefined || behindLink(root, path) ? null : lstatNow(file);
+      if (stat?.isFile() !== true || level.get(path) !== after || trees.blobAt(path) !== after) continue;
+      chmodSync(file, permissionsOf(stat, remode));
+    }
+  }
+}
 
 function treeOf({ objects }: StoreParts, commit: string): string {
   return objects.read("commit", commit).toString("latin1", 5, 45);
