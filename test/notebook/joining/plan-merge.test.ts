@@ -96,8 +96,8 @@ test("any merge is a tree that can be checked out, of readable notes without mar
       const everywhere = [...result.values(), ...clashes.map(({ theirs: id }) => textOf(id))].join("\n");
       const old = [...base.values()].join("\n");
       for (const side of [ours, theirs])
+        // Of two ids given to one file the older note's stays.
         for (const content of side.values())
-          // Of two ids given to one file the older note's stays.
           for (const one of content.split("\n"))
             if (one !== "" && !one.startsWith("id: ") && !old.includes(one))
               expect(everywhere).toContain(one);
