@@ -58,7 +58,8 @@ export function scheduleSync(
     const result = await syncOnce(deps, wish);
     const before = last.get(wish.remote)?.state;
     last.set(wish.remote, result);
-    if (wish.remote === settings.remote) seen = result.head;
+    // What was written while it ran is not there yet.
+    if (wish.remote === settings.remote) seen = result.ahead === 0 ? result.head : null;
     if (result.state !== "ok" && result.state !== before)
       deps.warn("the remote is not level with this repository", {
         remote: result.remote,

@@ -95,8 +95,8 @@ test("any merge is a tree that can be checked out, of readable notes without mar
       // A line that a side has and the base nowhere had is in the result, or in what is kept of theirs.
       const everywhere = [...result.values(), ...clashes.map(({ theirs: id }) => textOf(id))].join("\n");
       const old = [...base.values()].join("\n");
+      // Of two ids given to one file the older note's stays.
       for (const side of [ours, theirs])
-        // Of two ids given to one file the older note's stays.
         for (const content of side.values())
           for (const one of content.split("\n"))
             if (one !== "" && !one.startsWith("id: ") && !old.includes(one))
