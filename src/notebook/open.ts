@@ -15,6 +15,7 @@ import { cursorSince } from "./feed/since.ts";
 import { readHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { type JoinDeps, join } from "./joining/join.ts";
+import { standingConflicts } from "./joining/standing-conflicts.ts";
 import { resolveMoment } from "./moments.ts";
 import { createNotesThen } from "./note-then.ts";
 import type { Notebook, WriteOutcome } from "./notebook.ts";
@@ -209,7 +210,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     summary: (viewer) => index.summary(viewer, nowMs()),
     history: (filter, limit, cursor) => readHistory({ store, index }, filter, limit, cursor),
     async conflicts(noteId) {
-      const kept = await store.conflicts();
+      const kept = await standingConflicts(store);
       return noteId === undefined ? kept : kept.filter((conflict) => conflict.note_id === noteId);
     },
     async changes(since, limit, filter, caller) {

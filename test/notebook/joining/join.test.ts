@@ -188,6 +188,12 @@ test("files that are no notes are merged by lines, and else ours stays and their
     ["lib/b.txt", "lib/b.txt"],
     ["lib/c.bin", "lib/c.bin"],
   ]);
+  const resolved = commit(
+    [await on.store.tip()].flatMap((id) => id ?? []),
+    { "lib/b.txt": "both\n" },
+  );
+  await on.notebook.join(resolved, HOW);
+  expect((await on.notebook.conflicts()).map(({ path }) => path)).toEqual(["lib/c.bin"]);
 });
 
 test("a file of ours where theirs has a folder stays, and what lay in theirs is listed", async () => {
