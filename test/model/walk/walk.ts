@@ -178,14 +178,14 @@ async function checkEnd(world: World, books: Books, written: ReadonlySet<string>
   must(free.length === 0, "edits stay unsettled that nothing holds", free);
   must(status.pending.length === 0, "files stay pending", status.pending);
   const dirty = repo
-    .git("status", "--porcelain", "-z", "--no-renames")
+    .git("status", "--porcelain", "-z", "--no-renames", "--", "notes")
     .split("\0")
     .filter((line) => line !== "");
   const unexpected = dirty.filter((line) => !conflicts.has(line.slice(3)));
   must(unexpected.length === 0, "git status is not clean", [status.state, unexpected]);
   // Who commits a conflict as it lies on the disk resolves it so.
   await daemonStep(world, books, () => world.on.driven(world.on.notebook.settle()));
-  const left = repo.git("status", "--porcelain");
+  const left = repo.git("status", "--porcelain", "--", "notes");
   must(left === "", "git status is not clean after notesd commit", left);
   const { equal, digest, rebuilt, problems } = await world.on.notebook.verify();
   must(equal && digest === rebuilt, "the index is not what a rebuild makes", { digest, rebuilt, problems });
