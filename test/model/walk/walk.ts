@@ -126,6 +126,9 @@ async function daemonStep(world: World, books: Books, work: () => Promise<unknow
   checkDaemon(world, before, after, books);
   if (was !== "ok" && was !== "unborn") checkAway(before, after);
   for (const token of after.refs) books.dropped.delete(token);
+  // Of a text that lies in copies an agent may replace the last one, after a person removed the others.
+  for (const token of minus(before.disk, after.disk))
+    if (world.replaced.has(token)) books.takenOff.add(token);
 }
 
 async function take(world: World, books: Books, { name, a, b }: Step): Promise<void> {
