@@ -15,6 +15,7 @@ import { processLockHolder } from "../lib/process-lock.ts";
 import { readIndex } from "../store/git-index/git-index.ts";
 import { readShared } from "../store/git-index/shared-index.ts";
 import { hooksChanged } from "./hooks.ts";
+import { mergedByLines } from "./merge-driver.ts";
 import { checkRepository } from "./preflight.ts";
 import { program } from "./program-file.ts";
 import { resolveSettings, type Surroundings } from "./resolve.ts";
@@ -48,6 +49,7 @@ export async function doctor(flags: Flags, around: Surroundings): Promise<Findin
     (error: unknown) => messageOf(error),
   );
   const hooks = await hooksChanged(place);
+  const merging = await mergedByLines(place);
   return [
     ok("program", `notesd ${program.version}, Node ${process.version}`),
     await git(around.env),
@@ -55,6 +57,7 @@ export async function doctor(flags: Flags, around: Surroundings): Promise<Findin
     ...(warnings.length > 0 ? warnings.map((text) => note("settings", text)) : [ok("settings", "readable")]),
     ...index(place),
     hooks ? bad("hooks", hooks) : ok("hooks", "installed"),
+    merging ? bad("merges", merging) : ok("merges", "notes are merged as notes"),
     ...(await secrets(place)),
     ...(await daemon(place)),
   ];

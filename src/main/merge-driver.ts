@@ -49,6 +49,16 @@ export async function mergeDriverKeys(place: GitPlace): Promise<string[]> {
   );
 }
 
+/** Why Git merges notes by lines here and what to do, as `doctor` says it; null: it knows the driver. */
+export async function mergedByLines(place: GitPlace): Promise<string | null> {
+  const values = await readGitConfig(join(place.gitDir, "config"));
+  const why = "so a git merge or pull merges notes by lines; notesd init sets it.";
+  if (!values.has("merge.notesd.driver")) return `merge.notesd.driver is unset in Git's config, ${why}`;
+  const files = [join(place.root, ".gitattributes"), join(place.gitDir, "info", "attributes")];
+  const texts = await Promise.all(files.map((file) => readFile(file, "utf8").catch(() => "")));
+  return texts.join("\n").includes("merge=notesd") ? null : `No file has the attribute merge=notesd, ${why}`;
+}
+
 /**
  * Merge one file, in place of Git.
  *

@@ -40,6 +40,7 @@ test("a fresh repository is well, with no daemon and without Git too", async () 
     index: expect.stringMatching(/^ok \d+ entries, whole/),
     repository: `ok ${repo}, branch main`,
     hooks: "ok installed",
+    merges: "ok notes are merged as notes",
     secrets: expect.stringMatching(/^ok/),
     daemon: expect.stringMatching(/^note None runs/),
   });
@@ -47,15 +48,17 @@ test("a fresh repository is well, with no daemon and without Git too", async () 
   expect((await look())["git"]).toMatch(/^note There is no git/);
 });
 
-test("open secrets, foreign hooks, idle settings and a repository that can't be served are named", async () => {
+test("open secrets, foreign hooks, merges by lines, idle settings and a repository that can't be served are named", async () => {
   await chmod(join(repo, ".git/notesd/token"), 0o644);
   execFileSync("git", ["-C", repo, "config", "core.hooksPath", "elsewhere"], { env });
-  await writeFile(join(repo, ".git/notesd/config.json"), '{"branch": "main", "sync": {}}');
+  execFileSync("git", ["-C", repo, "config", "--unset", "merge.notesd.driver"], { env });
+  await writeFile(join(repo, ".git/notesd/config.json"), '{"branch": "main", "links": {}}');
   execFileSync("git", ["-C", repo, "config", "extensions.objectFormat", "sha256"], { env });
   expect(await look()).toMatchObject({
     secrets: expect.stringMatching(/^bad .*token is open to other users/),
     hooks: expect.stringMatching(/^bad core.hooksPath is elsewhere/),
-    settings: "note the setting sync has no effect in this version.",
+    merges: expect.stringMatching(/^bad merge\.notesd\.driver is unset .*notesd init/),
+    settings: "note the setting links has no effect in this version.",
     repository: expect.stringMatching(/^bad .*can't be served/),
   });
 });
