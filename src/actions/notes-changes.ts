@@ -22,6 +22,7 @@ export const ChangedNote = z.strictObject({
   revision: z.string().nullable().describe("Null: the note was removed."),
   agent_id: z.number().int().nullable(),
   agent_name: z.string().nullable(),
+  author_name: z.string().describe("The commit's author: the agent, or which person."),
   reason: z.string().nullable(),
   source: z.enum(["api", "disk", "import", "push", "git"]),
   trust: z.union([Trust, z.string()]),

@@ -110,6 +110,8 @@ export interface Changed {
   readonly revision: BlobId | null;
   readonly agent_id: number | null;
   readonly agent_name: string | null;
+  /** The commit's author: the agent, or which person. */
+  readonly author_name: string;
   readonly reason: string | null;
   readonly source: "api" | "disk" | "import" | "push" | "git";
   readonly trust: string;

@@ -138,6 +138,7 @@ export class FakeNotebook implements Notebook {
       revision: gone ? null : (metadata.revision as Changed["revision"]),
       agent_id: agent?.agentId ?? null,
       agent_name: agent?.name ?? null,
+      author_name: agent?.name ?? "Pat",
       reason,
       source: "api",
       trust: metadata.trust,

@@ -78,7 +78,7 @@ export function show(method: string, result: unknown, io: Shown): string {
 export function changeLine(change: ResultOf<"notes.changes">["changes"][number], io: Shown): string {
   return (
     `${minute(change.at)}  ${styled(io, "cyan", change.action)}(${change.type}) ${plain(change.title)}  ` +
-    `${styled(io, "dim", `${who(change)}  ${change.note_id}`)}${change.reason ? `  ${plain(change.reason)}` : ""}\n`
+    `${styled(io, "dim", `${plain(who(change))}  ${change.note_id}`)}${change.reason ? `  ${plain(change.reason)}` : ""}\n`
   );
 }
 

@@ -55,6 +55,7 @@ export function toChanged(what: Happening, { before, after, fields }: BeforeAfte
     revision: what.revision,
     agent_id: proved?.agentId ?? null,
     agent_name: proved?.agent ?? null,
+    author_name: what.by.author.name,
     reason: what.by.reason,
     source: proved?.source ?? "git",
     trust: what.trust,

@@ -302,7 +302,10 @@ test("--params stands for options and arguments of commands that are no action, 
   expect(await run("config", "get", "host", "--params", '{"key": "port"}')).toBe(4);
 });
 
-test("watch prints each change until it is interrupted", async () => {
+test.each([
+  [{ agent_name: "planner", author_name: "planner", source: "api" }, "planner"],
+  [{ agent_name: null, author_name: "Pat\u001b[31m", source: "git" }, "Pat (git)"],
+])("watch prints each change with its author until it is interrupted: %j", async (by, who) => {
   await serve(({ method }) => {
     if (method !== "notes.subscribe") return { result: {} };
     setImmediate(() =>
@@ -313,7 +316,7 @@ test("watch prints each change until it is interrupted", async () => {
         note_id: NOTE,
         title: "T\u001b[31m",
         type: "blocker",
-        agent_name: "planner",
+        ...by,
         at: "2026-11-30T10:15:00.000Z",
         reason: null,
         path: "p",
@@ -326,7 +329,7 @@ test("watch prints each change until it is interrupted", async () => {
   await until("a line", () => out.includes("\n"));
   interrupt();
   expect(await done).toBe(0);
-  expect(out).toBe(`2026-11-30 10:15  update(blocker) T  planner  ${NOTE}\n`);
+  expect(out).toBe(`2026-11-30 10:15  update(blocker) T  ${who}  ${NOTE}\n`);
   expect(params("notes.subscribe")).toEqual({ tags: ["x"] });
 });
 

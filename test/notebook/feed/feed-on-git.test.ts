@@ -97,6 +97,9 @@ test("a person commits, merges, renames and resets; a restart tells the same; a 
     trust: "agent",
     fields: ["content"],
   });
+  const author = { agent_name: null, author_name: repo.git("log", "-1", "--format=%an", "side") };
+  expect(author.author_name).not.toBe("");
+  expect(heard[3]).toMatchObject(author);
   expect(heard[3]?.commit).toBe(repo.git("rev-parse", "side"));
   expect(JSON.stringify(await everything(feed, BEGINNING))).toBe(JSON.stringify(heard));
   await feed.close();
