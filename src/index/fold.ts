@@ -118,15 +118,16 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
   const gone = isRestore(event.commit) ? graph.lastAt(first, path) : null;
   const base = source ?? before ?? sides[0] ?? gone;
   const brief = shareBrief(base?.brief, writing.briefOf(path, after));
+  const id = base?.id ?? UNSETTLED;
   const merged = others.length > 0 || event.commit.proved?.action === "merge";
   return {
     path: before?.path ?? path,
     blob: after,
-    id: base?.id ?? UNSETTLED,
+    id,
     fallback: base?.fallback ?? null,
     first: base?.first ?? number,
     changed: number,
-    trust: merged ? mergedTrust(event.commit, trust, before === null ? sides : [before, ...sides]) : trust,
+    trust: merged ? mergedTrust(event.commit, trust, sidesOf(graph, [first, ...others], path, id)) : trust,
     brief,
   };
 }
@@ -142,6 +143,17 @@ function movedBack(events: readonly NoteEvent[], commit: CommitInfo): readonly N
 
 /** Stands only until `settleIds` has run. */
 const UNSETTLED = "" as NoteId;
+
+/** What a merge's parents have at its path, and the note wherever else one of them has it: it may have moved on either. */
+function sidesOf(graph: CommitGraph, parents: readonly number[], path: RepoPath, id: NoteId): Entry[] {
+  const paths = new Set([path, ...graph.pathsEverWith(id)]);
+  return parents.flatMap((parent) =>
+    [...paths].flatMap((one) => {
+      const entry = graph.entryAt(parent, one);
+      return entry !== null && (one === path || entry.id === id) ? [entry] : [];
+    }),
+  );
+}
 
 /** The lower of a merge's sides. An unproved merge may hold anything, so it is never above `pushed`. */
 function mergedTrust(commit: CommitInfo, own: Trust, sides: readonly Entry[]): Trust {

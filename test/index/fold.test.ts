@@ -146,6 +146,30 @@ test("a file that a merge itself changed has the lower trust of its sides", asyn
   expect(index.rowsOf(merge)).toMatchObject([{ action: "merge", trust: "pushed" }]);
 });
 
+test.each(["main", "side"])(
+  "a merge of a move on %s with the other's edit has the lower trust of both",
+  async (mover) => {
+    for (const [moved, edited] of [
+      ["pushed", "person"],
+      ["person", "pushed"],
+    ] as const) {
+      const { builder, index, go } = follow();
+      const by = { pushed: {}, person: { proved: provedAs({ source: "api" }) } };
+      const base = builder.change(null, { "notes/a.md": NOTE("x") }, { proved: planner() });
+      const move = builder.change(
+        base,
+        { "notes/a.md": null, "notes/b.md": NOTE("x", "status: open\n") },
+        by[moved],
+      );
+      const edit = builder.change(base, { "notes/a.md": NOTE("edited") }, by[edited]);
+      const parents = mover === "main" ? [move, edit] : [edit, move];
+      const tree = { "notes/b.md": NOTE("edited", "status: open\n") };
+      await go(builder.commit(parents, tree, { proved: provedAs({ action: "merge" }) }));
+      expect(index.get(ID)).toMatchObject({ path: "notes/b.md", trust: "pushed" });
+    }
+  },
+);
+
 test("a file that can't be read as a note stops nothing: listed with its reason, searched, in no list", async () => {
   const { builder, index, go } = follow();
   await go(builder.change(null, { "notes/bad.md": "! broken treasure", "notes/good.md": "fine" }));
