@@ -80,10 +80,6 @@ export function createCliHost(): CliHost {
       const value = text === "null" ? undefined : settingFromText(key, text);
       await changeConfig(place, (now) => withValue(now, key.split("."), value));
     },
-    async mergeDriver(args) {
-      const { mergeDriver } = await import("./merge-driver.ts");
-      return mergeDriver(args, around, (text) => io.err(text));
-    },
     interrupted,
   };
 }

@@ -104,6 +104,20 @@ export async function mergeDriver(
   return 0;
 }
 
+/** `mergeDriver` as a process of Git's, without the command line. @returns the exit code */
+export async function runMergeDriver(
+  args: readonly string[],
+  { env, stderr, cwd }: Pick<NodeJS.Process, "env" | "stderr" | "cwd">,
+): Promise<number> {
+  const say = (text: string) => void stderr.write(text);
+  try {
+    return await mergeDriver(args, { env, cwd: cwd(), warn: say }, say);
+  } catch (error) {
+    say(`notesd: ${error instanceof Error ? error.message : String(error)}\n`);
+    return error instanceof ProcessError ? error.exit : 1;
+  }
+}
+
 /** The Git directory that worktrees share. @throws ProcessError USAGE */
 async function commonGitDir({ env, cwd }: Surroundings): Promise<string> {
   const named = env["GIT_DIR"];

@@ -115,14 +115,6 @@ export function addDaemonCommands(program: Command, host: CliHost, outcome: Outc
       else io.out(show("daemon.verify", result, io));
       if (!result.equal || result.problems.length > 0) outcome.code = 1;
     });
-
-  program
-    .command("merge-driver", { hidden: true })
-    .allowUnknownOption()
-    .argument("<args...>")
-    .action(async (args: string[]) => {
-      outcome.code = await host.mergeDriver(args);
-    });
 }
 
 /** `key: value` lines: short lists in the line, long ones with their first few; what is empty or zero is left out. */

@@ -133,8 +133,6 @@ export interface CliHost {
   getConfig(flags: Flags, key: string | null): Promise<unknown>;
   /** Set one in the repository's config.json. @throws ProcessError USAGE */
   setConfig(place: GitPlace, key: string, text: string): Promise<void>;
-  /** Merge one note in place of Git, which calls `<gitdir>/notesd/bin` for it. @returns the exit code */
-  mergeDriver(args: readonly string[]): Promise<number>;
   /** Resolves when a person wants a command that goes on for ever to end. */
   interrupted(): Promise<void>;
 }

@@ -10,7 +10,8 @@ import type { NoteIndex } from "../../index/note-index.ts";
 import type { Warn } from "../../lib/bus.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { watchProcess } from "../../lib/process-alive.ts";
-import type { NoteStore } from "../../store/note-store.ts";
+import type { NoteStore, RepoState } from "../../store/note-store.ts";
+import { isAtHome } from "../../store/refs/at-home.ts";
 import type { Reconciler } from "../reconcile/reconciler.ts";
 import type { Hold } from "../reconcile/settling.ts";
 import type { Writer } from "../writing/writer.ts";
@@ -20,6 +21,8 @@ const LONGEST_MS = 60_000;
 /** A stopping daemon has ten seconds for everything. */
 const LAST_MS = 2_000;
 const LOOK_MS = 50;
+/** A command that holds a lock for longer than others do may still be about to end. */
+const LOCK_WAIT_MS = 2_000;
 /** A person who keeps saving is asked to stop. */
 const MAX_TRIES = 3;
 
@@ -72,6 +75,14 @@ export function createPushLease(deps: LeaseDeps): PushSide {
     });
   }
 
+  /** Wait a little for somebody else's lock, while the writer goes on: Git takes no push beside one. */
+  async function unlocked(): Promise<void> {
+    for (let waitedMs = 0; waitedMs < LOCK_WAIT_MS; waitedMs += LOOK_MS) {
+      if ((await store.state()).state !== "locked") return;
+      await new Promise<void>((resolve) => clock.after(LOOK_MS, resolve));
+    }
+  }
+
   /** Keep the writer's turn until the push has ended. */
   async function hold({ pid, from, to }: PushWish, granted: () => void): Promise<void> {
     const lives = (deps.watch ?? watchProcess)(pid);
@@ -112,6 +123,7 @@ export function createPushLease(deps: LeaseDeps): PushSide {
       store.foreignGit();
       try {
         await deps.ready();
+        await unlocked();
         for (let tries = 0; tries < MAX_TRIES; tries++) {
           const answer = await take(wish, gone);
           if (answer.kind !== "unsettled") return answer;
@@ -148,9 +160,9 @@ async function whyNot(
   { store, index, reconciler }: LeaseDeps,
   { from, ids }: PushWish,
 ): Promise<LeaseAnswer | { kind: "unsettled" } | null> {
-  const { state } = await store.state();
-  if (state !== "ok" && state !== "unborn" && state !== "elsewhere")
-    return { kind: "busy", why: `A ${state} is under way in the repository that you push to.` };
+  const state = await store.state();
+  const why = busyWith(state);
+  if (why !== null) return { kind: "busy", why };
   const tip = await store.tip();
   if (tip !== from) return { kind: "behind", tip };
   const taken = ids.flatMap(({ id, path }) => {
@@ -160,7 +172,16 @@ async function whyNot(
   });
   if (taken.length > 0) return { kind: "taken", ids: taken };
   // The files are another branch's: Git leaves them alone.
-  return state === "elsewhere" ? null : unsettled(store, reconciler);
+  return state.state === "elsewhere" ? null : unsettled(store, reconciler);
+}
+
+/** What Git would stumble over, as a sentence; null: a push may come. */
+function busyWith(state: RepoState): string | null {
+  if (state.state === "unsupported") return state.why;
+  if (state.state === "locked")
+    return `Another Git command holds ${state.path} in the repository that you push to; when none runs there, remove that file.`;
+  if (isAtHome(state) || state.state === "elsewhere") return null;
+  return `A ${state.state} is under way in the repository that you push to.`;
 }
 
 async function unsettled(

@@ -96,7 +96,6 @@ function run(...args: string[]): Promise<number> {
     identities: (place) => openIdentities(join(place.gitDir, "notesd"), () => 0),
     getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
     setConfig: unused,
-    mergeDriver: async () => 0,
     interrupted: () => interrupted,
   };
   return runCli(args, registry, host);

@@ -6,6 +6,7 @@ import type { PushSide, PushWish } from "../../../src/notebook/push/push-side.ts
 import type { Hold } from "../../../src/notebook/reconcile/settling.ts";
 import type { RepoState } from "../../../src/store/note-store.ts";
 import { type FakeClock, fakeClock } from "../../support/fake-clock.ts";
+import { until } from "../../support/wait.ts";
 
 const A = "a".repeat(40) as CommitId;
 const B = "b".repeat(40) as CommitId;
@@ -134,6 +135,26 @@ test("another tip, a merge under way, a taken id and a hook that is gone get no 
   });
   await alone(async () => void done.push("written"));
   expect(done).toContain("written");
+});
+
+test("a push may come while the remote's branch was rewritten, and waits a little for a lock", async () => {
+  state = { state: "diverged", path: "refs/notesd/diverged" };
+  expect(await push.lease(wish(), still())).toEqual({ kind: "granted" });
+  await push.ended(4711);
+
+  state = { state: "locked", path: "index.lock" };
+  const lease = async () => {
+    let answer: unknown = null;
+    void push.lease(wish(), still()).then((one) => (answer = one));
+    await until("an answer", () => {
+      clock.advance(50);
+      return answer;
+    });
+    return answer;
+  };
+  expect(await lease()).toMatchObject({ kind: "busy", why: expect.stringContaining("index.lock") });
+  clock.after(500, () => (state = { state: "ok" }));
+  expect(await lease()).toEqual({ kind: "granted" });
 });
 
 test("while HEAD is elsewhere the files are nobody's business", async () => {
