@@ -1,7 +1,7 @@
 /**
- * Conflicts that a merge kept: each a commit under `refs/notesd/conflicts/`, so that the other side's bytes
- * stay reachable until the note is updated. Its tree holds base, ours and theirs where there is one, and
- * note.json. These refs are local and never travel.
+ * Conflicts that a merge kept: each a commit under `refs/notesd/conflicts/`. Its tree holds base, ours and theirs where
+ * there is one, and note.json. A resolved one is a further commit of `refs/notesd/backup/conflicts`.
+ * Invariant: the other side's bytes stay reachable. These refs are local and never travel.
  */
 import { createHash } from "node:crypto";
 import { COMMITTER } from "../domain/commit-message.ts";
@@ -19,12 +19,15 @@ import { listRefs, readRef } from "./refs/refs.ts";
 import { parseTree } from "./trees/tree-diff.ts";
 
 const FOLDER = "refs/notesd/conflicts";
+/** One ref for all: each commit has the tree of a conflict, its parent is the one resolved before it. */
+const RESOLVED = "refs/notesd/backup/conflicts";
 
 interface Conflicts {
   /** @throws NotesError INVALID_PARAMS `bytes` are not `theirs`; STORAGE */
   keep(conflict: KeptConflict, bytes?: Uint8Array): Promise<void>;
   list(): KeptConflict[];
   has(noteId: string): boolean;
+  /** The conflicts of a note stand no more; what they kept goes to `RESOLVED`. */
   drop(noteId: string): Promise<void>;
 }
 
@@ -48,6 +51,40 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
     return { ...note, base: blob("base"), ours: blob("ours"), theirs };
   }
 
+  async function commit(
+    wish: {
+      readonly tree: string;
+      readonly parent: CommitId | null;
+      readonly since: string;
+      readonly text: string;
+    },
+    pack = packBuilder(),
+  ) {
+    const who = `${COMMITTER.name} <${COMMITTER.email}> ${Math.floor(Date.parse(wish.since) / 1000)} +0000`;
+    const parent = wish.parent === null ? "" : `parent ${wish.parent}\n`;
+    const header = `tree ${wish.tree}\n${parent}author ${who}\ncommitter ${who}\n\n`;
+    const bytes = Buffer.from(`${header}${wish.text}\n`);
+    pack.add("commit", commitId(bytes), bytes);
+    const written = await writePack(gitdir, pack.finish());
+    return { id: commitId(bytes), release: written.release };
+  }
+
+  const treeAt = (id: CommitId) => parseHeader(id, objects.read("commit", id)).tree;
+
+  /** Idempotent: a drop that was cut short is made again. */
+  async function backUp(id: CommitId): Promise<void> {
+    const parent = readRef(gitdir, RESOLVED);
+    const tree = treeAt(id);
+    if (parent !== null && treeAt(parent) === tree) return;
+    const { path, since } = read(id);
+    const written = await commit({ tree, parent, since, text: `resolved: ${path}` });
+    try {
+      await writeLocalRef(locks, gitdir, RESOLVED, written.id);
+    } finally {
+      written.release();
+    }
+  }
+
   return {
     async keep(conflict, bytes) {
       const { note_id, path, since, base, ours, theirs } = conflict;
@@ -65,14 +102,10 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
       pack.add("blob", blobId(note), note);
       const tree = treeOf({ base, "note.json": blobId(note), ours, theirs });
       pack.add("tree", hashObject("tree", tree), tree);
-      const seconds = Math.floor(Date.parse(since) / 1000);
-      const who = `${COMMITTER.name} <${COMMITTER.email}> ${seconds} +0000`;
-      const text = `tree ${hashObject("tree", tree)}\nauthor ${who}\ncommitter ${who}\n\nconflict: ${path}\n`;
-      const commit = Buffer.from(text);
-      pack.add("commit", commitId(commit), commit);
-      const written = await writePack(gitdir, pack.finish());
+      const text = `conflict: ${path}`;
+      const written = await commit({ tree: hashObject("tree", tree), parent: null, since, text }, pack);
       try {
-        await writeLocalRef(locks, gitdir, name, commitId(commit));
+        await writeLocalRef(locks, gitdir, name, written.id);
       } finally {
         written.release();
       }
@@ -80,7 +113,10 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
     list: () => listRefs(gitdir, FOLDER).map(({ id }) => read(id)),
     has: (noteId) => listRefs(gitdir, folderOf(noteId)).length > 0,
     async drop(noteId) {
-      for (const { name } of listRefs(gitdir, folderOf(noteId))) await deleteLocalRef(locks, gitdir, name);
+      for (const { name, id } of listRefs(gitdir, folderOf(noteId))) {
+        await backUp(id);
+        await deleteLocalRef(locks, gitdir, name);
+      }
     },
   };
 }

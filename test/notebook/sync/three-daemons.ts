@@ -13,7 +13,7 @@ interface Written {
 
 /**
  * Rounds of writes on all of them at once, syncs in between; at the end all are level and every line that was
- * acknowledged is in the result, or was on one side of a kept conflict.
+ * acknowledged is in the result, or on one side of a conflict that is kept or was resolved.
  */
 export async function converge({
   rounds,
@@ -53,8 +53,7 @@ export async function converge({
       if (below(3) === 0) return void (await on.create(`Of ${by}`, `${lineOf(by)}\n`));
       const note = shared[below(shared.length)];
       if (note === undefined) return;
-      // An update resolves what is kept of the note: who doesn't know the other side leaves it alone.
-      if ((await on.notebook.conflicts(note.noteId)).length > 0) return;
+      // Also where a conflict is kept: the update resolves it without a look at the other side.
       const text = await textOf(on, note.noteId);
       if (text === null) return;
       // An agent appends or inserts; it takes nobody's line away.
@@ -112,15 +111,19 @@ async function textOf(on: SyncedNotebook, noteId: string): Promise<string | null
   }
 }
 
-/** Every text of the result, and of what any of them keeps as a conflict. */
+/** Every text of the result, and of what any of them keeps of a conflict, resolved ones too. */
 async function everything(all: readonly SyncedNotebook[]): Promise<string> {
   const parts: string[] = [];
   const [first] = all;
   if (first === undefined) return "";
   for (const { path } of await first.store.list((await first.store.tip()) as never))
     parts.push(first.repo.git("show", `HEAD:${path}`));
-  for (const one of all)
+  for (const one of all) {
     for (const { theirs } of await one.store.conflicts())
       parts.push(Buffer.from(await one.store.readBlob(theirs)).toString());
+    const resolved = one.repo.tryGit("log", "--format=%H", "refs/notesd/backup/conflicts");
+    for (const commit of resolved.status === 0 ? resolved.stdout.split("\n").filter(Boolean) : [])
+      parts.push(one.repo.git("show", `${commit}:theirs`));
+  }
   return parts.join("\n");
 }

@@ -163,7 +163,24 @@ test("the other side of a kept conflict outlives gc, and its commit shows all th
   expect(ref).toMatch(new RegExp(`^refs/notesd/conflicts/[0-9a-f]{40}/${blobOf(theirs)}$`));
   expect(repo.git("ls-tree", "--name-only", ref).split("\n")).toEqual(["note.json", "ours", "theirs"]);
   await store.dropConflicts("note_1");
-  expect(repo.git("for-each-ref", "refs/notesd")).toBe("");
+  expect(repo.git("for-each-ref", "refs/notesd/conflicts")).toBe("");
+  repo.git("gc", "-q", "--prune=now");
+  const resolved = "refs/notesd/backup/conflicts";
+  expect(repo.git("show", `${resolved}:theirs`)).toBe("theirs, of no commit");
+  expect(repo.git("log", "--format=%s", resolved)).toBe("resolved: notes/a.md");
+
+  const second = { ...conflict, theirs: blobOf("another\n") };
+  await store.keepConflict(second, Buffer.from("another\n"));
+  // As when it was killed between the two.
+  const kept = repo.git("for-each-ref", "--format=%(objectname)", "refs/notesd/conflicts");
+  const tree = repo.git("rev-parse", `${kept}^{tree}`);
+  const cut = repo.git("commit-tree", "-p", resolved, "-m", "resolved: notes/a.md", tree);
+  repo.git("update-ref", resolved, cut);
+  await store.dropConflicts("note_1");
+  expect(await store.conflicts()).toEqual([]);
+  repo.git("gc", "-q", "--prune=now");
+  expect(repo.git("rev-parse", resolved)).toBe(cut);
+  expect(repo.git("show", `${resolved}:theirs`, `${resolved}~:theirs`)).toContain("another");
   expect(repo.tryGit("fsck", "--strict", "--no-dangling")).toMatchObject({ status: 0 });
   await store.close();
 });
