@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Many tests wait for Git or for a disk: a worker a core, where the default leaves one core free.
+    maxWorkers: "100%",
     reporters: json ? ["default", ["json", { outputFile: json }]] : ["default"],
     projects: [
       {
