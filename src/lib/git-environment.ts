@@ -15,7 +15,12 @@ export function gitEnvironment(
   env: Env,
   settings: Readonly<Record<string, string | readonly string[]>> = {},
 ): Record<string, string> {
-  const clean: Record<string, string> = { LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
+  // What refs/replace names would be seen instead of what is there.
+  const clean: Record<string, string> = {
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_NO_REPLACE_OBJECTS: "1",
+  };
   for (const name of PASSED_ON) {
     const value = env[name];
     if (value !== undefined) clean[name] = value;

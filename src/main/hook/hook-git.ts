@@ -24,7 +24,13 @@ export function hookGit(place: GitPlace, env: NodeJS.ProcessEnv): HookGit {
     new Promise((resolve, reject) => {
       const child = spawn("git", ["--git-dir", place.gitDir, "--work-tree", place.root, ...args], {
         cwd: place.root,
-        env: { ...env, LC_ALL: "C", GIT_OPTIONAL_LOCKS: "0", GIT_LITERAL_PATHSPECS: "1" },
+        env: {
+          ...env,
+          LC_ALL: "C",
+          GIT_OPTIONAL_LOCKS: "0",
+          GIT_LITERAL_PATHSPECS: "1",
+          GIT_NO_REPLACE_OBJECTS: "1",
+        },
         stdio: ["pipe", "pipe", "pipe"],
       });
       const out: Buffer[] = [];

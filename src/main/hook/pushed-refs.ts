@@ -13,7 +13,8 @@ export interface RefUpdate {
 
 const LINE = /^([0-9a-f]{40}) ([0-9a-f]{40}) (.+)$/;
 const ZERO = /^0{40}$/;
-const REVIEW = "refs/notesd/review/";
+/** What Git itself obeys (refs/replace) and what others keep (refs/notes) is none of these. */
+const PUSHABLE = /^refs\/(?:heads\/.|tags\/.|for\/.|notesd\/review\/[a-z2-7]{16}$)/;
 
 /** The updates of a push. @param input the hook's standard input */
 export function parseUpdates(input: string): RefUpdate[] {
@@ -35,8 +36,12 @@ export async function refFaults(
   const faults: Fault[] = [];
   const found = (ref: string, what: string, remedy: string) => faults.push({ where: ref, what, remedy });
   for (const { from, to, ref } of updates) {
-    if (ref.startsWith("refs/notesd/") && !ref.startsWith(REVIEW))
-      found(ref, "is the daemon's own", `Push the branch alone: git push origin HEAD:${branch}`);
+    if (!PUSHABLE.test(ref))
+      found(
+        ref,
+        "is none that a push may move",
+        `Push branches and tags alone: git push origin HEAD:${branch}`,
+      );
     else if (ref.startsWith("refs/for/") && (ref !== `refs/for/${branch}` || to === null))
       found(ref, "is no branch that takes merges", `Push to refs/for/${branch}, which the daemon merges.`);
     else if (to === null && ref.startsWith("refs/heads/"))

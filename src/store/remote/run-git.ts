@@ -37,6 +37,7 @@ export function gitEnvironment(env: Readonly<Record<string, string | undefined>>
   return {
     ...Object.fromEntries(kept),
     GIT_TERMINAL_PROMPT: "0",
+    GIT_NO_REPLACE_OBJECTS: "1",
     SSH_ASKPASS_REQUIRE: "never",
     LC_ALL: "C",
   };
