@@ -150,10 +150,10 @@ async function lookAtAll(
   for (const change of [...changes].sort((a, b) => Number(a.after !== null) - Number(b.after !== null))) {
     const { path, before, after } = change;
     const base = notes.file(path) ? parts.table.base(path) : null;
-    const indexed = indexedAs(index, change, base);
+    const look = lookAt(rulesOf(parts), path, parts.table.known(path), plain);
+    const indexed = indexedAs(index, change, { base, isNote: notes.file(path), look });
     if (isLinkLike(before) || isLinkLike(after)) links.push({ ...change, indexed: indexed ?? null });
     const [from, to] = [blobOf(before), blobOf(after)];
-    const look = lookAt(rulesOf(parts), path, parts.table.known(path), plain);
     const pause = turn();
     if (pause !== null) {
       await pause;
@@ -200,13 +200,21 @@ const rulesOf = ({ root, intents }: StoreParts) => ({
 
 /**
  * What the Git index holds there: before, after or what the file was last known to hold; undefined: what a person
- * staged.
+ * staged, a deletion too.
  */
-function indexedAs(index: GitIndex, { path, before, after }: EntryChange, base: BlobId | null) {
+function indexedAs(
+  index: GitIndex,
+  { path, before, after }: EntryChange,
+  { base, isNote, look }: { base: BlobId | null; isNote: boolean; look: Look },
+) {
   const entries = index.at(path);
   const [entry] = entries;
-  if (entry === undefined || (entry.intentToAdd && before === null))
-    return before === null || base === null ? null : undefined;
+  if (entry === undefined) {
+    // A note that was never placed is nobody's deletion; of other files no base is kept.
+    if (before === null || (isNote && base === null)) return null;
+    return after === null && look.kind === "absent" ? null : undefined;
+  }
+  if (entry.intentToAdd && before === null) return null;
   if (entries.length > 1 || entry.stage > 0 || entry.intentToAdd) return undefined;
   return [before?.id, after?.id, base].includes(entry.id) ? entry.id : undefined;
 }

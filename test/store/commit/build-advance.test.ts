@@ -167,6 +167,52 @@ test("what a person staged or has in another file refuses the move; a file that 
   await store.close();
 });
 
+describe("a deletion that a person staged stays staged", () => {
+  test.each(["README.txt", "notes/a.md"])("%s, which the others changed, refuses the move", async (path) => {
+    const { repo, store, tip, text } = await begun();
+    const { folder, bring } = elsewhere(repo);
+    writeFileSync(join(folder, "README.txt"), "one\n");
+    const first = bring();
+    await store.advance(forward(tip, first));
+    writeFileSync(join(folder, path), "two\n");
+    const second = bring();
+    repo.git("rm", "-q", path);
+    expect(await store.advance(forward(first, second))).toEqual({ kind: "dirty", paths: [path] });
+    expect(text(path)).toBeNull();
+    expect(repo.git("status", "--porcelain")).toBe(`D  ${path}`);
+    await store.close();
+  });
+
+  test("a file that the person keeps untracked is not taken away where the others deleted it", async () => {
+    const { repo, store, tip, text } = await begun();
+    const { folder, bring } = elsewhere(repo);
+    writeFileSync(join(folder, "README.txt"), "one\n");
+    const first = bring();
+    await store.advance(forward(tip, first));
+    rmSync(join(folder, "README.txt"));
+    const second = bring();
+    repo.git("rm", "-q", "--cached", "README.txt");
+    expect(await store.advance(forward(first, second))).toEqual({ kind: "dirty", paths: ["README.txt"] });
+    expect(text("README.txt")).toBe("one\n");
+    await store.close();
+  });
+
+  test("what both deleted is deleted", async () => {
+    const { repo, store, tip, text } = await begun();
+    const { folder, bring } = elsewhere(repo);
+    writeFileSync(join(folder, "README.txt"), "one\n");
+    const first = bring();
+    await store.advance(forward(tip, first));
+    rmSync(join(folder, "README.txt"));
+    const second = bring();
+    repo.git("rm", "-q", "README.txt");
+    expect(await store.advance(forward(first, second))).toMatchObject({ kind: "moved", pending: [] });
+    expect(text("README.txt")).toBeNull();
+    isClean(repo);
+    await store.close();
+  });
+});
+
 test("while HEAD is elsewhere the branch moves alone", async () => {
   const { repo, store, tip, text } = await begun();
   const { folder, bring } = elsewhere(repo);
