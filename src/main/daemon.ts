@@ -72,7 +72,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     const person = await personOf(place, env);
     const identities = openIdentities(join(place.gitDir, "notesd"), clock.now);
     identities.ownerToken(person);
-    const notes = await openNotes(resolved, { person, log, clock });
+    const notes = await openNotes(resolved, { person, log, clock, env });
     undo.push(() => notes.close());
 
     const sync = openSync(notes, settings.sync ?? {}, { env, log, clock });

@@ -28,6 +28,8 @@ interface NotesSurroundings {
   readonly person: Author;
   readonly log: Log;
   readonly clock: Clock;
+  /** For native Git. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 interface OpenNotes {
@@ -43,7 +45,7 @@ const WAITING_WRITES = 4096;
 /** @throws NotesError STORAGE; ProcessError USAGE */
 export async function openNotes(resolved: Resolved, around: NotesSurroundings): Promise<OpenNotes> {
   const { place, settings } = resolved;
-  const { log, clock, person } = around;
+  const { log, clock, person, env } = around;
   const stateDir = join(place.gitDir, "notesd");
   const roots = allRoots(settings.roots ?? []);
   const types = typesOf(settings);
@@ -52,7 +54,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   dropAfterDeepening(place.gitDir, stateDir);
   const restored = restoredIndex(join(stateDir, "checkpoint"), indexOptions, log);
 
-  const store = await openStore(resolved, log.warn);
+  const store = await openStore(resolved, { warn: log.warn, env });
   const { carriedOut, locks, packs, unplaced } = store.recovery;
   for (const { path, why } of unplaced) log.warn("a committed file can't be placed", { path, why });
   if (carriedOut + locks.length + packs.length > 0) {

@@ -8,7 +8,10 @@ import { allRoots } from "./attributes.ts";
 import type { Resolved } from "./resolve.ts";
 
 /** @throws ProcessError USAGE what init should have made is missing; NotesError STORAGE */
-export async function openStore({ place, settings }: Resolved, warn?: Warn): Promise<GitStore> {
+export async function openStore(
+  { place, settings }: Resolved,
+  around: { readonly warn?: Warn; readonly env?: Readonly<Record<string, string | undefined>> } = {},
+): Promise<GitStore> {
   if (settings.branch === undefined) {
     throw new ProcessError("USAGE", `${place.root} has no branch set. Run notesd init there again.`);
   }
@@ -22,7 +25,7 @@ export async function openStore({ place, settings }: Resolved, warn?: Warn): Pro
     ...(limits?.lock_wait_ms === undefined ? {} : { lockWaitMs: limits.lock_wait_ms }),
     ...(limits?.note_bytes === undefined ? {} : { maxNoteBytes: limits.note_bytes }),
     ...(durability === undefined ? {} : { durability }),
-    ...(warn === undefined ? {} : { warn }),
+    ...around,
   });
 }
 

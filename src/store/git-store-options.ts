@@ -25,6 +25,8 @@ export interface GitStoreOptions {
   /** At most one publication in this time while a person's Git is at work, which doesn't wait for
    * `index.lock`; default 1,000. */
   readonly besideGitMs?: number;
+  /** For native Git, where a push was killed half-way; default: nothing. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
   /** Called at each step of a commit; tests end the process there. */
   readonly onStep?: (step: Step) => void;
   /** Told of what went wrong when a commit stood already; default: nobody. */

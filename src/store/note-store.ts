@@ -174,8 +174,8 @@ export interface NoteStore {
   /** A person's Git is at work on another door (a fetch, a push): publishing leaves it room for a while. */
   foreignGit(): void;
   /**
-   * Complete a push that was killed after it had brought files and Git index forward and before the branch moved, or
-   * take back what it had brought. Does nothing where nothing was.
+   * Complete a push that was killed after it had brought files and Git index forward and before the branch moved.
+   * Else nothing is done: no file is ever touched.
    */
   finishPush(from: CommitId | null, to: CommitId): Promise<void>;
 

@@ -104,7 +104,7 @@ export function createPushLease(deps: LeaseDeps): PushSide {
     try {
       if (ending === "late")
         deps.warn("a push kept the writer for a minute", { pid, outcome: "the writer goes on without it" });
-      // Killed in the middle it may have left files and index ahead of the branch.
+      // Refused by another hook, or killed, maybe with files and index ahead of the branch.
       if (ending === "gone" && (await store.tip()) === from) await store.finishPush(from, to);
       await deps.catchUp();
     } catch (error) {

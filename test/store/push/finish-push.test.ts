@@ -1,5 +1,5 @@
 /** What a receive-pack leaves that is killed between working tree and branch. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CommitId } from "../../../src/domain/note.ts";
@@ -26,10 +26,12 @@ beforeEach(() => {
   };
   save("a.md", "a, old\n");
   save("b.md", "b, old\n");
+  save("d.md", "d\n");
   old = commit("old");
   save("a.md", "a, new\n");
   save("b.md", "b, new\n");
   save("c.md", "c\n");
+  rmSync(join(root, "d.md"));
   pushed = commit("pushed");
   git(root, "checkout", "-q", "-B", "main", old);
 });
@@ -37,23 +39,36 @@ afterEach(() => removeFolder(root));
 
 test("files and index stand at the new commit: the branch follows", async () => {
   git(root, "read-tree", "-m", "-u", old, pushed);
-  expect(await finishPush(place(), old, pushed)).toBe(true);
+  expect(await finishPush(place(), old, pushed, process.env)).toBe(true);
   expect(tip()).toBe(pushed);
   expect(git(root, "status", "--porcelain")).toBe("");
   expect(git(root, "log", "-g", "-1", "--format=%gs", "main")).toBe("push: finished");
 });
 
-test("only some files came: they are taken back, and what a person saved stays", async () => {
+test("only some files came, or a person saved them: none is touched", async () => {
   save("a.md", "a, new\n");
   save("b.md", "b, by hand\n");
-  expect(await finishPush(place(), old, pushed)).toBe(false);
-  expect([tip(), read("a.md"), read("b.md")]).toEqual([old, "a, old\n", "b, by hand\n"]);
+  rmSync(join(root, "d.md"));
+  expect(await finishPush(place(), old, pushed, process.env)).toBe(false);
+  expect([tip(), read("a.md"), read("b.md")]).toEqual([old, "a, new\n", "b, by hand\n"]);
+  expect(existsSync(join(root, "d.md"))).toBe(false);
+});
+
+test("a refused push that changes no file, or whose objects never came, moves nothing", async () => {
+  const tree = git(root, "rev-parse", `${old}^{tree}`);
+  // What commit-tree prints is a commit id.
+  const same = git(root, "commit-tree", "-p", old, "-m", "empty", tree) as CommitId;
+  expect(await finishPush(place(), old, same, process.env)).toBe(false);
+  // Forty hex digits.
+  const absent = "b".repeat(40) as CommitId;
+  expect(await finishPush(place(), old, absent, process.env)).toBe(false);
+  expect(tip()).toBe(old);
 });
 
 test("nothing came, or HEAD is elsewhere: nothing is done", async () => {
-  expect(await finishPush(place(), old, pushed)).toBe(false);
+  expect(await finishPush(place(), old, pushed, process.env)).toBe(false);
   expect(git(root, "status", "--porcelain")).toBe("");
   git(root, "checkout", "-q", "-b", "topic", pushed);
-  expect(await finishPush(place(), old, pushed)).toBe(false);
+  expect(await finishPush(place(), old, pushed, process.env)).toBe(false);
   expect(tip()).toBe(old);
 });
