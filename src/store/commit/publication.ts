@@ -54,7 +54,7 @@ export interface Publication {
 export interface Published {
   /** The Git index is level with the ref. */
   readonly indexed: boolean;
-  /** Paths whose file could not be placed, or all when the Git index could not be renamed. */
+  /** Paths whose file or link could not be placed, or all files when the Git index could not be renamed. */
   readonly pending: readonly RepoPath[];
   /** Paths where a person saved meanwhile: theirs stands. */
   readonly theirs: readonly RepoPath[];
@@ -96,9 +96,9 @@ export function publish(publication: Publication, held: HeldLocks): Published {
   try {
     onStep("ref");
     if (!elsewhere) {
-      eachLink(publication, removeLink, failed);
+      eachLink(publication, removeLink, pending, failed);
       placeAll(publication, pending, theirs, failed);
-      eachLink(publication, makeLink, failed);
+      eachLink(publication, makeLink, pending, failed);
     }
     onStep("files");
     if (publication.index) held.publish("index");
@@ -158,16 +158,21 @@ function placeAll(
   }
 }
 
-/** Links that the branch no longer has go, those it has come; what a person put in the way stays. */
+/**
+ * Links that the branch no longer has go, those it has come; what a person put in the way stays. One that the disk
+ * refuses is owed: the index has it, so a person's `git commit -a` would delete it.
+ */
 function eachLink(
   { root, chain, readBlob }: Publication,
   step: typeof removeLink,
+  pending: RepoPath[],
   failed: (error: unknown) => void,
 ): void {
   for (const change of chain.links ?? []) {
     try {
       step(root, change, readBlob);
     } catch (error) {
+      pending.push(change.path);
       failed(error);
     }
   }

@@ -2,10 +2,12 @@
  * What follows the answer: files set aside are looked at once more and dropped, intents wait until their files
  * are durable, and what could not be placed is tried again. Nothing here can undo a commit.
  */
+import { join } from "node:path";
 import type { RepoPath } from "../../domain/note.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
+import { lstatNow } from "../files/file-signature.ts";
 import { dropPrepared, dropPreparedOf } from "../files/prepare-files.ts";
-import { carryOut } from "../recovery/carry-out.ts";
+import { carryOut, isRefused } from "../recovery/carry-out.ts";
 import { returnAside } from "../recovery/roll-forward.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
@@ -36,7 +38,7 @@ export interface Settling {
    * @throws NotesError REPO_BUSY, STORAGE
    */
   repair(): Promise<void>;
-  /** Paths of commits that stand whose working file could not be placed yet. @cost the intents that owe something */
+  /** Paths of commits that stand whose working file or link could not be placed yet. @cost the intents that owe something */
   pending(): RepoPath[];
   /** Intents that an earlier process of this run of the machine carried out: their files only are to be synced. */
   resume(intents: readonly OpenIntent[]): void;
@@ -133,12 +135,14 @@ export function openSettling(
     const named = open.filter(({ name }) => owed.has(name));
     const paths = new Set(named.flatMap(({ intent }) => intent.files.map((f) => f.path)));
     // Later publications of these paths too: they tell what the file was last given.
-    const concerned = open.filter(({ intent }) => intent.files.some((f) => paths.has(f.path)));
+    const concerned = open.filter(
+      ({ name, intent }) => owed.has(name) || intent.files.some((f) => paths.has(f.path)),
+    );
     await withStorageErrors("syncing the branch", refSync.owed);
     const refused = await carryOut(parts, concerned);
     if (refused.size === 0) repairMs = FIRST_REPAIR_MS;
     for (const { name, intent } of named) {
-      if (intent.files.some(({ path }) => refused.has(path))) {
+      if (isRefused(refused, intent)) {
         owed.set(name, "files");
         continue;
       }
@@ -163,8 +167,12 @@ export function openSettling(
     },
     pending() {
       if (owed.size === 0) return [];
-      const files = intents.list().flatMap(({ name, intent }) => (owed.has(name) ? intent.files : []));
-      return files.flatMap(({ path, after }) => (table.base(path) === after ? [] : [path]));
+      const open = intents.list().flatMap(({ name, intent }) => (owed.has(name) ? [intent] : []));
+      const isThere = (path: RepoPath) => lstatNow(join(root, path)) !== null;
+      return open.flatMap(({ files, links = [] }) => [
+        ...files.flatMap(({ path, after }) => (table.base(path) === after ? [] : [path])),
+        ...links.flatMap(({ path, after }) => (isThere(path) === (after !== null) ? [] : [path])),
+      ]);
     },
     async finish() {
       closed = true;

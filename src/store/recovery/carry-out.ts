@@ -7,7 +7,7 @@ import { chmodSync } from "node:fs";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
 import type { Entry, EntryChange } from "../advance.ts";
-import type { IntentFile, OpenIntent } from "../commit/intents.ts";
+import type { Intent, IntentFile, OpenIntent } from "../commit/intents.ts";
 import { behindLink } from "../files/disk-look.ts";
 import { lstatNow } from "../files/file-signature.ts";
 import { isLinkLike, makeLink, removeLink } from "../files/links.ts";
@@ -21,8 +21,12 @@ import type { StoreParts } from "../store-parts.ts";
 import { sameEntry } from "../trees/entry-diff.ts";
 import { type RolledFile, rollFilesForward } from "./roll-forward.ts";
 
-/** Working files that the disk refused, and why; their intents stand on. */
+/** Working files and links that the disk refused, and why; their intents stand on. */
 export type Refused = ReadonlyMap<RepoPath, unknown>;
+
+/** Whether anything of an intent was refused. */
+export const isRefused = (refused: Refused, { files, links = [] }: Intent): boolean =>
+  [...files, ...links].some(({ path }) => refused.has(path));
 
 /**
  * Carry out published intents. Locks of ours that a dead process left standing are taken over.
@@ -59,12 +63,21 @@ function underLocks(parts: StoreParts, intents: readonly OpenIntent[], held: Hel
   const tipBlob = (path: RepoPath) => trees.blobAt(path);
   const readBlob = (id: string) => objects.read("blob", id);
   const links = linksOwed(parts, intents);
-  for (const link of links) removeLink(root, link, readBlob);
+  const refused = new Map<RepoPath, unknown>();
+  const eachLink = (step: typeof removeLink) => {
+    for (const link of links) {
+      try {
+        step(root, link, readBlob);
+      } catch (error) {
+        refused.set(link.path, error);
+      }
+    }
+  };
+  eachLink(removeLink);
   const rolled = rollFilesForward({ root, intents: parts.intents, readBlob, tipBlob }, intents);
-  for (const link of links) makeLink(root, link, readBlob);
+  eachLink(makeLink);
   giveModes(parts, intents, rolled);
   levelIndex(parts, intents, rolled, held, links);
-  const refused = new Map<RepoPath, unknown>();
   for (const file of rolled) {
     if (file.kind === "refused") refused.set(file.path, file.error);
     else if (notes.file(file.path)) table.setBase(file.path, file.base);

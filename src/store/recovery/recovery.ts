@@ -16,7 +16,7 @@ import { keptPacks } from "../objects/pack-writer.ts";
 import { removeOwnLocks } from "../refs/own-locks.ts";
 import { asStorageError, withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
-import { carryOut, type Refused } from "./carry-out.ts";
+import { carryOut, isRefused, type Refused } from "./carry-out.ts";
 import { concerned } from "./concerned.ts";
 
 export interface RecoveryReport {
@@ -67,7 +67,7 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
       await syncFiles(root, new Set(published.flatMap(({ intent }) => intent.files.map((f) => f.path))));
       await table.sync();
       for (const { name, intent } of published) {
-        if (intent.files.some(({ path }) => refused.has(path))) stuck.push(name);
+        if (isRefused(refused, intent)) stuck.push(name);
         else intents.close([name]);
       }
     } catch (error) {
