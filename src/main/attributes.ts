@@ -7,6 +7,9 @@
 /** Roots that are always there. */
 const ALWAYS_ROOTS = ["notes", "memory"] as const;
 
+/** The strongest of all files of attributes, in the Git directory. */
+export const ATTRIBUTES_FILE = "info/attributes";
+
 /** All roots, the fixed ones first; `.` stands for the whole tree and makes every other one needless. */
 export function allRoots(roots: readonly string[]): string[] {
   return roots.includes(".") ? ["."] : [...new Set([...ALWAYS_ROOTS, ...roots])];
@@ -15,7 +18,7 @@ export function allRoots(roots: readonly string[]): string[] {
 /** One line a root, with its LF. */
 export function attributeLines(roots: readonly string[]): string {
   return allRoots(roots)
-    .map((root) => `${pattern(root)} -text -filter -ident merge=notesd\n`)
+    .map((root) => `${pattern(root)} -text -filter -ident -working-tree-encoding merge=notesd\n`)
     .join("");
 }
 

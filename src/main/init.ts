@@ -6,7 +6,7 @@
  * @see spec: protocol, section 6 · storage, sections 1, 3.3 and 6
  */
 import { randomBytes } from "node:crypto";
-import { appendFile, chmod, mkdir, readFile, stat } from "node:fs/promises";
+import { chmod, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { COMMITTER } from "../domain/commit-message.ts";
 import { ProcessError } from "../domain/process-error.ts";
@@ -16,10 +16,11 @@ import { readGitConfig, setGitConfig } from "../lib/git-config.ts";
 import { type GitPlace, gitPlaceAt } from "../lib/git-dir.ts";
 import { createRepository } from "../store/create-repository.ts";
 import { readHead } from "../store/refs/refs.ts";
-import { allRoots, attributeLines } from "./attributes.ts";
+import { ATTRIBUTES_FILE, allRoots, attributeLines } from "./attributes.ts";
 import { changeConfig, readConfig } from "./config-file.ts";
 import { countMarkdownOutside } from "./count-markdown.ts";
 import { GIT_ALIASES } from "./git-aliases.ts";
+import { addLines } from "./git-dir-lines.ts";
 import { installHooks, writeLauncher } from "./hooks.ts";
 import { openIdentities } from "./identities.ts";
 import { mergeDriverConfig } from "./merge-driver.ts";
@@ -151,29 +152,12 @@ function branchOf(place: GitPlace): string {
   throw new ProcessError("USAGE", `${place.root} is on no branch. Check one out, or name it: --branch NAME.`);
 }
 
-/** See that Git converts no note of these roots; what .gitattributes lacks goes to a file of the Git directory. */
-export async function ensureAttributes(place: GitPlace, roots: readonly string[]): Promise<void> {
-  if (!(await hasAttributes(place, roots))) await addLines(place, "info/attributes", attributeLines(roots));
-}
-
-/** Whether the tracked .gitattributes of a repository that we made says it all. */
-async function hasAttributes(place: GitPlace, roots: readonly string[]): Promise<boolean> {
-  const text = await readFile(join(place.root, ".gitattributes"), "utf8").catch(() => "");
-  return attributeLines(roots)
-    .split("\n")
-    .every((line) => line === "" || text.split(/\r?\n/).includes(line));
-}
-
-/** Append the lines that a file of the Git directory lacks. */
-async function addLines(place: GitPlace, name: string, wanted: string): Promise<void> {
-  const file = join(place.gitDir, name);
-  const text = await readFile(file, "utf8").catch(() => "");
-  const present = new Set(text.split(/\r?\n/));
-  const missing = wanted.split("\n").filter((line) => line !== "" && !present.has(line));
-  if (missing.length === 0) return;
-  await mkdir(join(file, ".."), { recursive: true });
-  await appendFile(file, `${text === "" || text.endsWith("\n") ? "" : "\n"}${missing.join("\n")}\n`);
-}
+/**
+ * See that Git converts no note of these roots. The tracked .gitattributes tells clones; here our lines stand in the
+ * Git directory too, where no .gitattributes that a push brings is stronger.
+ */
+export const ensureAttributes = (place: GitPlace, roots: readonly string[]): Promise<void> =>
+  addLines(place, ATTRIBUTES_FILE, attributeLines(roots));
 
 /** Write a file, readable by its owner alone, unless it is there. */
 async function ensureFile(file: string, text: string): Promise<void> {

@@ -2,7 +2,8 @@
 import { ProcessError } from "../domain/process-error.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 import { preflight } from "../store/preflight/preflight.ts";
-import { allRoots, attributeLines } from "./attributes.ts";
+import { ATTRIBUTES_FILE, allRoots, attributeLines } from "./attributes.ts";
+import { missingLines } from "./git-dir-lines.ts";
 
 /**
  * @param roots as set, without the fixed ones
@@ -20,7 +21,8 @@ export async function checkRepository(
     ref: `refs/heads/${branch}`,
     roots: all,
     paths: all.map((root) => (root === "." ? "new.md" : `${root}/new.md`)),
-    pendingLines: attributeLines(roots),
+    // Those that are there already stand where they stand: a later line of a person's is the stronger.
+    pendingLines: await missingLines(place, ATTRIBUTES_FILE, attributeLines(roots)),
     uid: process.getuid?.() ?? null,
   });
   if (refusals.length === 0) return;

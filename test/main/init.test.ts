@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -72,6 +72,30 @@ test("works without Git on the path, and Git finds nothing wrong afterwards", as
   await run({ env: { PATH: "/nonexistent", HOME: top } });
   expect(git(repo, "fsck", "--strict")).toBe("");
   expect(git(repo, "log", "--format=%s")).toBe("init: notes keep their bytes");
+});
+
+test("no .gitattributes that comes later, however near, makes Git convert a note", async () => {
+  await run();
+  const bytes = "---\ntitle: $Id$\n---\none\ntwo\n";
+  await mkdir(join(repo, "notes"));
+  await writeFile(
+    join(repo, "notes/.gitattributes"),
+    "*.md text eol=crlf ident filter=odd working-tree-encoding=UTF-16\n",
+  );
+  await writeFile(join(repo, "notes/a.md"), bytes);
+  git(repo, "add", ".");
+  git(repo, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-qm", "by a push");
+  await rm(join(repo, "notes/a.md"));
+  git(repo, "checkout", "--", "notes/a.md");
+  expect(await readFile(join(repo, "notes/a.md"), "utf8")).toBe(bytes);
+  // What init would refuse in an adopted repository: it finds that nothing is converted.
+  expect(await run()).toMatchObject({ again: true });
+});
+
+test("a person's own line below ours that converts notes is refused with its place", async () => {
+  await run();
+  await appendFile(join(repo, ".git/info/attributes"), "*.md text\n");
+  await expect(run()).rejects.toThrow(/info\/attributes:\d+ lets Git convert line endings/);
 });
 
 test("adopts a repository: no commit, no changed file, the hook that was there still runs", async () => {
