@@ -24,6 +24,9 @@ export const SyncOutput = z.strictObject({
   pushed: count.describe("Commits given by this run."),
   conflicts: count.describe("Conflicts kept here; notes.conflicts lists them."),
   head: z.string().nullable(),
-  message: z.string().nullable().describe("Why the state is not ok."),
+  message: z
+    .string()
+    .nullable()
+    .describe("Why the state is not ok; with ok, what of the remote was left where it is."),
   at: z.string().nullable().describe("When it ended, ISO 8601."),
 });

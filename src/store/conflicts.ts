@@ -79,7 +79,7 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
     const { path, since } = read(id);
     const written = await commit({ tree, parent, since, text: `resolved: ${path}` });
     try {
-      await writeLocalRef(locks, gitdir, RESOLVED, written.id);
+      await writeLocalRef({ gitdir, locks, objects }, RESOLVED, written.id);
     } finally {
       written.release();
     }
@@ -105,7 +105,7 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
       const text = `conflict: ${path}`;
       const written = await commit({ tree: hashObject("tree", tree), parent: null, since, text }, pack);
       try {
-        await writeLocalRef(locks, gitdir, name, written.id);
+        await writeLocalRef({ gitdir, locks, objects }, name, written.id);
       } finally {
         written.release();
       }

@@ -192,7 +192,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
       if (conflicts.has(noteId)) await alone(() => conflicts.drop(noteId));
     },
     reviewMark: async (name) => readRef(gitdir, reviewRef(name)),
-    setReviewMark: (name, commit) => alone(() => writeLocalRef(parts.locks, gitdir, reviewRef(name), commit)),
+    setReviewMark: (name, commit) => alone(() => writeLocalRef(parts, reviewRef(name), commit)),
     close: () =>
       alone(async () => {
         await upkeep.stop();

@@ -1,8 +1,7 @@
 /** Marks of reviews travel with the branch: on both sides the one that goes further wins, and none is moved back. */
-import type { CommitId } from "../../domain/note.ts";
 import type { NoteStore } from "../../store/note-store.ts";
 import type { Remotes } from "../../store/remote/open-remote.ts";
-import { REVIEWS, type RefUpdate } from "../../store/remote/remote.ts";
+import { isMark, REVIEWS, type RefUpdate, type RemoteRefs } from "../../store/remote/remote.ts";
 
 /**
  * Take over marks that are ahead there, and tell which of ours are.
@@ -11,9 +10,14 @@ import { REVIEWS, type RefUpdate } from "../../store/remote/remote.ts";
 export async function reviewUpdates(
   store: Pick<NoteStore, "isAncestor">,
   remotes: Pick<Remotes, "list" | "write">,
-  theirs: ReadonlyMap<string, CommitId>,
+  { reviews: theirs, refusedMarks }: Pick<RemoteRefs, "reviews" | "refusedMarks">,
 ): Promise<RefUpdate[]> {
-  const ours = new Map(remotes.list(REVIEWS.slice(0, -1)).map(({ name, id }) => [name, id]));
+  const ours = new Map(
+    remotes
+      .list(REVIEWS.slice(0, -1))
+      .filter(({ name }) => isMark(name) && !refusedMarks.includes(name))
+      .map(({ name, id }) => [name, id]),
+  );
   const updates: RefUpdate[] = [];
   for (const name of new Set([...ours.keys(), ...theirs.keys()])) {
     const [mine, other] = [ours.get(name) ?? null, theirs.get(name) ?? null];

@@ -56,11 +56,13 @@ export function scheduleSync(
         retry_after_ms: 1_000,
       });
     const result = await syncOnce(deps, wish);
-    const before = last.get(wish.remote)?.state;
+    const before = last.get(wish.remote);
     last.set(wish.remote, result);
     // What was written while it ran is not there yet.
     if (wish.remote === settings.remote) seen = result.ahead === 0 ? result.head : null;
-    if (result.state !== "ok" && result.state !== before)
+    const isNews =
+      result.state !== before?.state || (result.state === "ok" && result.message !== before.message);
+    if (result.message !== null && isNews)
       deps.warn("the remote is not level with this repository", {
         remote: result.remote,
         state: result.state,

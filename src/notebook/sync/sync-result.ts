@@ -22,7 +22,7 @@ export interface SyncResult {
   /** Conflicts kept here, of whatever origin. */
   readonly conflicts: number;
   readonly head: CommitId | null;
-  /** Why it is not `ok`. */
+  /** Why it is not `ok`; with `ok`, what of the remote was left where it is. */
   readonly message: string | null;
   /** When it ended, ISO 8601. */
   readonly at: string | null;

@@ -64,7 +64,7 @@ export async function syncOnce(deps: SyncDeps, wish: SyncWish): Promise<SyncResu
         release();
       }
       const outcome = await give(deps, remote, refs, tally);
-      if (outcome === "level") return await end("ok");
+      if (outcome === "level") return await end("ok", aboutMarks(remote.shown, refs.refusedMarks));
       if (outcome !== "behind") return await end("refused", outcome.why);
       const pauseMs = backoffMs(attempt, RACE, deps.random);
       await new Promise<void>((resolve) => deps.clock.after(pauseMs, resolve));
@@ -74,8 +74,19 @@ export async function syncOnce(deps: SyncDeps, wish: SyncWish): Promise<SyncResu
     if (error instanceof RemoteFailure) return end(error.kind, error.message);
     if (error instanceof NotesError && (error.code === "CONFLICT" || error.code === "REPO_BUSY"))
       return end("busy", error.message);
+    // Something that a ref holds is not here, or is nothing that can be taken.
+    if (error instanceof NotesError && (error.code === "UNKNOWN_COMMIT" || error.code === "INVALID_PARAMS"))
+      return end("broken", error.message);
     throw error;
   }
+}
+
+/** What is said of refs among the marks that were left where they are; null: there are none. */
+function aboutMarks(shown: string, refused: readonly string[]): string | null {
+  if (refused.length === 0) return null;
+  const some = refused.slice(0, 3).map((name) => JSON.stringify(name));
+  const more = refused.length > some.length ? ` and ${refused.length - some.length} more` : "";
+  return `${shown} holds refs that are no marks of reviews, and nothing was taken from them: ${some.join(", ")}${more}. Remove them there.`;
 }
 
 /** Join what the remote has. @returns why a person must decide first; null: it is joined */
@@ -140,13 +151,14 @@ async function whyDiverged(
 async function give(
   { store, remotes }: SyncDeps,
   remote: OpenedRemote,
-  { branch: from, reviews }: RemoteRefs,
+  refs: RemoteRefs,
   tally: Tally,
 ): Promise<"level" | "behind" | { readonly why: string }> {
+  const from = refs.branch;
   const tip = await store.tip();
   const ref = `refs/heads/${store.branch}`;
   const updates: RefUpdate[] = tip === null || tip === from ? [] : [{ ref, from, to: tip }];
-  updates.push(...(await reviewUpdates(store, remotes, reviews)));
+  updates.push(...(await reviewUpdates(store, remotes, refs)));
   if (updates.length === 0) return "level";
   const results = await remote.push(updates);
   const branch = results.find((result) => result.ref === ref);

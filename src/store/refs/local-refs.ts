@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { CommitId } from "../../domain/note.ts";
 import { errnoOf, fsyncFolder, orAbsent } from "../../lib/durable-file.ts";
+import type { GitObjects } from "../objects/objects.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { GitLocks, HeldLocks } from "./git-lock.ts";
 import type { Prepared } from "./own-locks.ts";
@@ -32,11 +33,18 @@ function under<T>(locks: GitLocks, prepared: readonly Prepared[], work: (held: H
 
 /**
  * Create or move a ref. Writing the id it holds already is no change.
- * @throws NotesError REPO_BUSY its lock is held; STORAGE the disk refuses
+ * @throws NotesError UNKNOWN_COMMIT it is not here: such a ref stops every Git that walks from all refs; REPO_BUSY its
+ *   lock is held; STORAGE the disk refuses
  */
-export async function writeLocalRef(locks: GitLocks, gitdir: string, name: string, id: CommitId) {
+export async function writeLocalRef(
+  { gitdir, locks, objects }: { gitdir: string; locks: GitLocks; objects: Pick<GitObjects, "has"> },
+  name: string,
+  id: CommitId,
+) {
   assertOurs(name);
   if (readRef(gitdir, name) === id) return;
+  if (!objects.has(id))
+    throw new NotesError("UNKNOWN_COMMIT", `${id} is not here, and ${name} was to hold it.`, { commit: id });
   const prepared = await locks.prepare(name, `${id}\n`);
   await withStorageErrors(`writing ${name}`, async () => {
     await under(locks, [prepared], (held) => held.publish(name));

@@ -14,6 +14,7 @@ import { isRace } from "./native-remote.ts";
 import { newObjects } from "./new-objects.ts";
 import { FLUSH, pktLine, pktLines } from "./pkt-line.ts";
 import {
+  isMark,
   REVIEWS,
   type RefResult,
   type RefUpdate,
@@ -23,17 +24,20 @@ import {
 } from "./remote.ts";
 import { scrub } from "./remote-url.ts";
 import { takePack } from "./take-pack.ts";
+import { missingOf } from "./whole-history.ts";
 
 export interface HttpSettings extends RemoteWish {
   readonly gitdir: string;
   readonly url: string;
   readonly objects: GitObjects;
   readonly log: GitLog;
-  /** Commits that the remote probably has too. */
+  /** Commits that the remote probably has too, and of which nothing is missing here. */
   readonly haves: () => readonly CommitId[];
   readonly credentials: Credentials;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
+  /** Tips of this remote that were found whole here, remembered from one sync to the next. */
+  readonly whole: Set<CommitId>;
 }
 
 interface Advertised {
@@ -49,6 +53,7 @@ export function httpRemote(settings: HttpSettings): Remote {
   const port = httpPort(settings);
   const ref = `refs/heads/${branch}`;
   const source = { log, readTree: (id: string) => objects.read("tree", id) };
+  const { whole } = settings;
 
   async function bring(wants: readonly CommitId[], capabilities: ReadonlySet<string>): Promise<() => void> {
     const haves = settings.haves();
@@ -68,32 +73,44 @@ export function httpRemote(settings: HttpSettings): Remote {
     ]);
     const { data } = sideBand(await port.post("git-upload-pack", body));
     const written = await takePack(gitdir, data, settings.env);
-    try {
-      // A pack is taken as it is; that nothing is missing is for us to see.
-      const base = haves.find((id) => objects.has(id)) ?? null;
-      for (const want of wants)
-        for await (const { type, id } of newObjects(source, want, base))
-          if (type !== "tree" && !objects.has(id)) throw new Error(`${id} is missing`);
-    } catch (error) {
-      written?.release();
-      throw new RemoteFailure(
-        "broken",
-        "the remote sent a history with holes; is it a shallow clone?",
-        error,
-      );
-    }
     return () => written?.release();
+  }
+
+  /** What is missing of each tip that was asked for. A tip that is here says nothing of what it reaches. */
+  async function holesOf(tips: Iterable<CommitId>): Promise<Map<CommitId, string>> {
+    const known = settings.haves().filter((id) => objects.has(id));
+    const holes = new Map<CommitId, string>();
+    for (const tip of new Set(tips)) {
+      if (whole.has(tip)) continue;
+      const why = objects.has(tip) ? await missingOf(source, objects, tip, known) : `${tip} is missing`;
+      if (why === null) whole.add(tip);
+      else holes.set(tip, why);
+    }
+    return holes;
   }
 
   return {
     shown,
     async fetch() {
       const { refs, capabilities } = await advertised(port, "git-upload-pack");
-      const reviews = new Map([...refs].filter(([name]) => name.startsWith(REVIEWS)));
-      const wanted = [...new Set([...(refs.has(ref) ? [refs.get(ref)] : []), ...reviews.values()])];
-      const missing = wanted.flatMap((id) => (id === undefined || objects.has(id) ? [] : [id]));
-      const release = missing.length === 0 ? () => {} : await bring(missing, capabilities);
-      return { refs: { branch: refs.get(ref) ?? null, reviews }, release };
+      const head = refs.get(ref) ?? null;
+      const reviews = new Map([...refs].filter(([name]) => isMark(name)));
+      const wanted = [...(head === null ? [] : [head]), ...reviews.values()];
+      const lacking = await holesOf(wanted);
+      const release = lacking.size === 0 ? () => {} : await bring([...lacking.keys()], capabilities);
+      const holes = lacking.size === 0 ? lacking : await holesOf(wanted);
+      const hole = head === null ? undefined : holes.get(head);
+      if (hole !== undefined) {
+        release();
+        throw new RemoteFailure(
+          "broken",
+          `the remote sent a history with holes (${scrub(hole)}); is it a shallow clone?`,
+        );
+      }
+      for (const [name, id] of reviews) if (holes.has(id)) reviews.delete(name);
+      const refusedMarks = [...refs.keys()].filter((name) => name.startsWith(REVIEWS) && !reviews.has(name));
+      for (const id of whole) if (!wanted.includes(id)) whole.delete(id);
+      return { refs: { branch: head, reviews, refusedMarks }, release };
     },
     async push(updates) {
       const { refs, capabilities } = await advertised(port, "git-receive-pack");
@@ -114,7 +131,7 @@ export function httpRemote(settings: HttpSettings): Remote {
     const wanted = ["report-status", "side-band-64k", "ofs-delta"].filter((one) => capabilities.has(one));
     const pack = packBuilder();
     for (const { to, from } of updates)
-      for await (const { type, id } of newObjects(source, to, from))
+      for await (const { type, id } of newObjects(source, to, from === null ? [] : [from]))
         pack.add(type, id, objects.read(type, id));
     const commands = updates.map(({ ref: name, from, to }, i) =>
       pktLine(`${from ?? NOTHING} ${to} ${name}${i === 0 ? `\0 ${[...wanted, AGENT].join(" ")}` : ""}\n`),
@@ -144,7 +161,8 @@ async function advertised(
     if (told !== undefined) capabilities = new Set(told.trim().split(" "));
     const id = named.slice(0, 40);
     // Checked by the expression: 40 hex digits.
-    if (/^[0-9a-f]{40} /.test(named) && id !== NOTHING) refs.set(named.slice(41), id as CommitId);
+    if (/^[0-9a-f]{40} /.test(named) && id !== NOTHING && !named.endsWith("^{}"))
+      refs.set(named.slice(41), id as CommitId);
   }
   return { refs, capabilities };
 }

@@ -1,12 +1,12 @@
 /** A remote that native Git reaches: another folder, or a host by SSH. */
 import type { CommitId } from "../../domain/note.ts";
 import {
+  isMark,
   REVIEWS,
   type RefResult,
   type RefUpdate,
   type Remote,
   RemoteFailure,
-  type RemoteRefs,
   type RemoteWish,
 } from "./remote.ts";
 import { type GitRun, runGit } from "./run-git.ts";
@@ -16,35 +16,35 @@ interface NativeSettings extends RemoteWish {
   readonly url: string;
   /** Folder of refs under which what was fetched is kept. */
   readonly kept: string;
+  readonly read: (ref: string) => CommitId | null;
+  readonly isCommit: (id: CommitId) => boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
 }
 
 export function nativeRemote(settings: NativeSettings): Remote {
-  const { gitdir, url, branch, kept, shown } = settings;
+  const { gitdir, url, branch, kept, shown, read, isCommit } = settings;
   const ref = `refs/heads/${branch}`;
   const git = (...args: string[]) => runGit(gitdir, args, settings);
 
-  async function refsThere(): Promise<RemoteRefs> {
+  /** Names alone: what they hold may move before it is fetched. */
+  async function refsThere(): Promise<ReadonlySet<string>> {
     const run = await git("ls-remote", "--end-of-options", url, ref, `${REVIEWS}*`);
     if (run.code !== 0) throw failure(run);
-    const found = new Map<string, CommitId>();
-    for (const line of run.out.split("\n")) {
-      const [id = "", name = ""] = line.split("\t");
-      // Checked by the expression: 40 hex digits.
-      if (/^[0-9a-f]{40}$/.test(id)) found.set(name, id as CommitId);
-    }
-    const reviews = new Map([...found].filter(([name]) => name.startsWith(REVIEWS)));
-    return { branch: found.get(ref) ?? null, reviews };
+    const names = run.out.split("\n").flatMap((line) => /^[0-9a-f]{40}\t(.+)$/.exec(line)?.[1] ?? []);
+    // A tag that is peeled has a line for each.
+    return new Set(names.filter((name) => !name.endsWith("^{}")));
   }
 
   return {
     shown,
     async fetch() {
-      const refs = await refsThere();
+      const there = await refsThere();
+      const marks = [...there].filter(isMark);
+      const keptMark = (name: string) => `${kept}/review/${name.slice(REVIEWS.length)}`;
       const specs = [
-        ...(refs.branch === null ? [] : [`+${ref}:${kept}/branch`]),
-        ...[...refs.reviews.keys()].map((name) => `+${name}:${kept}/review/${name.slice(REVIEWS.length)}`),
+        ...(there.has(ref) ? [`+${ref}:${kept}/branch`] : []),
+        ...marks.map((name) => `+${name}:${keptMark(name)}`),
       ];
       if (specs.length > 0) {
         const run = await git(
@@ -60,6 +60,14 @@ export function nativeRemote(settings: NativeSettings): Remote {
         );
         if (run.code !== 0) throw failure(run);
       }
+      // What came is what the refs hold now: it may be newer than what was listed.
+      const reviews = new Map<string, CommitId>();
+      for (const name of marks) {
+        const id = read(keptMark(name));
+        if (id !== null && isCommit(id)) reviews.set(name, id);
+      }
+      const refusedMarks = [...there].filter((name) => name.startsWith(REVIEWS) && !reviews.has(name));
+      const refs = { branch: there.has(ref) ? read(`${kept}/branch`) : null, reviews, refusedMarks };
       return { refs, release() {} };
     },
     async push(updates) {

@@ -8,7 +8,7 @@ import type { GitLog } from "../history/git-log.ts";
 import type { ObjectId, ObjectType } from "../objects/object-id.ts";
 import { isFolder, type TreeEntry, treeNode } from "../trees/tree-node.ts";
 
-interface Source {
+export interface ObjectSource {
   readonly log: Pick<GitLog, "header" | "commitsBetween">;
   readonly readTree: (id: ObjectId) => Uint8Array;
 }
@@ -16,13 +16,13 @@ interface Source {
 /**
  * Objects by id, each once, those of a commit's parents before its own.
  *
- * @param known a commit whose objects the other side has, with all that it reaches; null: none
+ * @param known commits whose objects the other side has, with all that they reach
  * @throws NotesError UNKNOWN_COMMIT a commit or tree that isn't here
  */
 export async function* newObjects(
-  { log, readTree }: Source,
+  { log, readTree }: ObjectSource,
   tip: CommitId,
-  known: CommitId | null,
+  known: readonly CommitId[],
 ): AsyncGenerator<{ readonly type: ObjectType; readonly id: ObjectId }> {
   const turn = slicer();
   const seen = new Set<ObjectId>();
@@ -32,7 +32,7 @@ export async function* newObjects(
         .entries()
         .map((entry) => [entry.name, entry]),
     );
-  for (const commit of await log.commitsBetween(known, tip)) {
+  for (const commit of await above(log, tip, known)) {
     const { tree, parents } = await log.header(commit);
     yield { type: "commit", id: commit };
     const before: ObjectId[] = [];
@@ -64,4 +64,19 @@ export async function* newObjects(
       }
     }
   }
+}
+
+/** Commits that a tip reaches and none of the known ones, parents first. */
+async function above(
+  log: ObjectSource["log"],
+  tip: CommitId,
+  [first, ...others]: readonly CommitId[],
+): Promise<readonly CommitId[]> {
+  let commits = await log.commitsBetween(first ?? null, tip);
+  for (const other of others) {
+    if (commits.length === 0) break;
+    const still = new Set(await log.commitsBetween(other, tip));
+    commits = commits.filter((id) => still.has(id));
+  }
+  return commits;
 }

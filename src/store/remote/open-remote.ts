@@ -34,7 +34,7 @@ export interface Remotes {
   list(folder: string): readonly { readonly name: string; readonly id: CommitId }[];
   /** Null removes it. @throws NotesError STORAGE, REPO_BUSY */
   write(ref: string, id: CommitId | null): Promise<void>;
-  /** Commits that `to` has and `after` lacks. */
+  /** Commits that `to` has and `after` lacks; 0 where one of them isn't here. */
   count(after: CommitId | null, to: CommitId): Promise<number>;
   /** Note that the remote's history was rewritten to this head, or that it no longer matters. */
   setDiverged(head: CommitId | null): Promise<void>;
@@ -55,6 +55,10 @@ export function openRemotes(
 ): Remotes {
   const { gitdir, root, ref, objects, log, locks } = parts;
   const branch = ref.slice("refs/heads/".length);
+
+  const read = (name: string) => readRef(gitdir, name);
+  const isCommit = (id: CommitId) => objects.find(id)?.type === "commit";
+  const whole = new Map<string, Set<CommitId>>();
 
   async function urlOf(remote: string): Promise<string> {
     const config = await readGitConfig(join(gitdir, "config"));
@@ -86,17 +90,27 @@ export function openRemotes(
       if (kind === "native")
         return {
           kept,
-          ...nativeRemote({ ...common, kept, url: /^\.\.?\//.test(url) ? resolve(root, url) : url }),
+          ...nativeRemote({
+            ...common,
+            kept,
+            read,
+            isCommit,
+            url: /^\.\.?\//.test(url) ? resolve(root, url) : url,
+          }),
         };
       const credentials = credentialsOf({ gitdir, url, given: around.login, env: around.env });
       const haves = () => [readRef(gitdir, `${kept}/synced`), readRef(gitdir, ref)].flatMap((id) => id ?? []);
-      return { kept, ...httpRemote({ ...common, url, objects, log, haves, credentials }) };
+      const found = whole.get(kept) ?? new Set();
+      whole.set(kept, found);
+      return { kept, ...httpRemote({ ...common, url, objects, log, haves, credentials, whole: found }) };
     },
-    read: (name) => readRef(gitdir, name),
+    read,
     list: (folder) => listRefs(gitdir, folder),
-    write: (name, id) =>
-      id === null ? deleteLocalRef(locks, gitdir, name) : writeLocalRef(locks, gitdir, name, id),
-    count: async (after, to) => (await log.commitsBetween(after, to)).length,
+    write: (name, id) => (id === null ? deleteLocalRef(locks, gitdir, name) : writeLocalRef(parts, name, id)),
+    async count(after, to) {
+      if ([after, to].some((id) => id !== null && !objects.has(id))) return 0;
+      return (await log.commitsBetween(after, to)).length;
+    },
     setDiverged: (head) => withStorageErrors("noting what a remote did", () => markDiverged(gitdir, head)),
   };
 }

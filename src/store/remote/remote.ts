@@ -24,8 +24,10 @@ export interface RefResult {
 export interface RemoteRefs {
   /** Null: the remote has no such branch yet, or nothing at all. */
   readonly branch: CommitId | null;
-  /** Marks of reviews, by full name. */
+  /** Marks of reviews, by full name: commits, whole. */
   readonly reviews: ReadonlyMap<string, CommitId>;
+  /** Full names of refs among the marks that are none, or whose history isn't whole: nothing is taken or given there. */
+  readonly refusedMarks: readonly string[];
 }
 
 export interface Remote {
@@ -49,6 +51,10 @@ export interface RemoteWish {
 }
 
 export const REVIEWS = "refs/notesd/review/";
+const MARK = /^refs\/notesd\/review\/[a-z2-7]{16}$/;
+
+/** Whether a ref's full name is that of a mark: anybody who may push there can make others. */
+export const isMark = (ref: string): boolean => MARK.test(ref);
 
 /** Why a remote could not be asked. `away` passes by itself; the others need a person. */
 export class RemoteFailure extends Error {

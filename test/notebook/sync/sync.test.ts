@@ -121,6 +121,32 @@ describe("a sync with a remote by path", () => {
     expect(bare.git("for-each-ref", "--format=%(refname)").split("\n")).toEqual(["refs/heads/main", mark]);
   });
 
+  test("refs there that are no marks of reviews are left, told, and stop nothing", async () => {
+    const a = await daemon();
+    await a.create("One", BODY);
+    await a.run();
+    const fine = "refs/notesd/review/abcdefghijklmnop";
+    bare.git("update-ref", fine, "main");
+    bare.git("update-ref", "refs/notesd/review/abcdefghijklmnoq", bare.git("rev-parse", "main^{tree}"));
+    bare.git("update-ref", "refs/notesd/review/x/y", "main");
+    const result = await a.run();
+    expect(result.state).toBe("ok");
+    expect(result.message).toMatch(/no marks of reviews.*abcdefghijklmnoq.*x\/y/);
+    expect(a.repo.git("for-each-ref", "--format=%(refname)", "refs/notesd/review")).toBe(fine);
+    await a.create("Two", BODY);
+    expect(await a.run()).toMatchObject({ state: "ok", pushed: 1 });
+  });
+
+  test("a ref of ours that holds what is not here is told as broken, not thrown", async () => {
+    const a = await daemon();
+    await a.create("One", BODY);
+    await a.run();
+    const kept = a.repo.git("for-each-ref", "--format=%(refname)", "refs/notesd/remotes").split("\n");
+    for (const name of kept) writeFileSync(join(a.repo.gitdir, name), `${"a".repeat(40)}\n`);
+    expect(await a.sync.status()).toMatchObject({ ahead: 0, behind: 0 });
+    expect(await a.run()).toMatchObject({ state: "broken" });
+  });
+
   test("a hand edit that is not committed yet is committed first and merged", async () => {
     const [a, b] = [await daemon(), await daemon()];
     const { path, noteId } = await a.create("One", BODY);

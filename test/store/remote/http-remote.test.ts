@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type GitHttpServer, gitHttpServer } from "../../support/git-http-server.ts";
@@ -152,4 +161,42 @@ test("a remote that lost an object fails in the middle of its answer, and the br
   const other = await daemon();
   expect((await other.run()).state).toBe("broken");
   expect(await other.store.tip()).toBeNull();
+});
+
+test("a history that is here with a hole is asked for again, and the branch moves only when it is whole", async () => {
+  const a = await daemon();
+  const { path } = await a.create("One", BODY);
+  await a.run();
+  const other = await daemon();
+  const blob = bare.git("rev-parse", `main:${path}`);
+  const file = (repo: GitRepo, id: string) =>
+    join(repo.root === bare.root ? bare.root : repo.gitdir, "objects", id.slice(0, 2), id.slice(2));
+  // As a pack with a hole leaves it, or a kill before it was looked at.
+  for (const id of bare.git("rev-list", "--objects", "--no-object-names", "main").split("\n")) {
+    if (id === blob) continue;
+    mkdirSync(join(file(other.repo, id), ".."), { recursive: true });
+    copyFileSync(file(bare, id), file(other.repo, id));
+  }
+  renameSync(file(bare, blob), join(top, "blob"));
+  expect((await other.run()).state).toBe("broken");
+  expect(await other.store.tip()).toBeNull();
+  renameSync(join(top, "blob"), file(bare, blob));
+  expect(await other.run()).toMatchObject({ state: "ok", pulled: 1 });
+  expect(other.repo.tryGit("fsck", "--strict", "--no-dangling")).toMatchObject({ status: 0 });
+});
+
+test("refs there that are no marks of reviews are left, told, and stop nothing", async () => {
+  const a = await daemon();
+  await a.create("One", BODY);
+  await a.run();
+  const blob = bare.git("rev-parse", "main^{tree}");
+  const [fine, odd] = ["refs/notesd/review/abcdefghijklmnop", "refs/notesd/review/abcdefghijklmnoq"];
+  bare.git("update-ref", fine, "main");
+  bare.git("update-ref", odd, blob);
+  bare.git("update-ref", "refs/notesd/review/x/y", "main");
+  const result = await a.run();
+  expect(result.state).toBe("ok");
+  expect(result.message).toContain(odd);
+  expect(result.message).toContain("refs/notesd/review/x/y");
+  expect(a.repo.git("for-each-ref", "--format=%(refname)", "refs/notesd/review")).toBe(fine);
 });
