@@ -183,6 +183,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     levelIndex: () => alone(() => indexLag.level()),
     laggingIndex: indexLag.look,
     foreignGit: foreign.asked,
+    roomBesideGit: pace.room,
     finishPush: (from, to) => alone(async () => void (await finishPush(parts, from, to, options.env ?? {}))),
     staged: staged.find,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),

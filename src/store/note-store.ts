@@ -173,6 +173,8 @@ export interface NoteStore {
 
   /** A person's Git is at work on another door (a fetch, a push): publishing leaves it room for a while. */
   foreignGit(): void;
+  /** Resolves when a publication would not wait for a person's Git; at once while none is at work. Reads nothing. */
+  roomBesideGit(): Promise<void>;
   /**
    * Complete a push that was killed after it had brought files and Git index forward and before the branch moved.
    * Else nothing is done: no file is ever touched.

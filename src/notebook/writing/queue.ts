@@ -18,7 +18,8 @@ interface WriteQueue<W> {
 
 /**
  * @param runGroup carries out 1..maxGroup writes and answers each itself; it never rejects
- * @param gather   resolves when a group may be taken: while one group is made durable the next gathers
+ * @param gather   resolves when a group may be taken: while one group is made durable the next gathers. It is called
+ *   anew after a job that came meanwhile, for a job goes before writes that only wait; it never rejects
  */
 export function createWriteQueue<W>(options: {
   readonly maxGroup: number;
@@ -30,7 +31,18 @@ export function createWriteQueue<W>(options: {
   const jobs: (() => Promise<void>)[] = [];
   let running = false;
   let closed = false;
+  let jobCame = () => {};
   let idle: (() => void)[] = [];
+
+  /** @returns false: a job came before the group was ready */
+  async function gathered(): Promise<boolean> {
+    let ready = false;
+    const called = new Promise<void>((resolve) => {
+      jobCame = resolve;
+    });
+    await Promise.race([called, options.gather().then(() => (ready = true))]);
+    return ready;
+  }
 
   async function run(): Promise<void> {
     if (running) return;
@@ -41,8 +53,7 @@ export function createWriteQueue<W>(options: {
         await job();
         continue;
       }
-      await options.gather();
-      await options.runGroup(writes.splice(0, options.maxGroup));
+      if (await gathered()) await options.runGroup(writes.splice(0, options.maxGroup));
     }
     running = false;
     const waiters = idle;
@@ -80,6 +91,7 @@ export function createWriteQueue<W>(options: {
     alone(job) {
       return new Promise((resolve, reject) => {
         jobs.push(() => job().then(resolve, reject));
+        jobCame();
         void run();
       });
     },

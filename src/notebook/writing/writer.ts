@@ -34,7 +34,7 @@ interface Entry {
 }
 
 interface WriterDeps {
-  readonly store: Pick<NoteStore, "commit">;
+  readonly store: Pick<NoteStore, "commit" | "roomBesideGit">;
   readonly index: () => Pick<NoteIndex, "request" | "get">;
   readonly follower: Follower;
   readonly clock: Clock;
@@ -74,8 +74,13 @@ export function createWriter(deps: WriterDeps): Writer {
     maxGroup: MAX_GROUP,
     maxWaiting: deps.maxWaiting,
     runGroup,
-    gather: () =>
-      new Promise((resolve) => (lastGroup > 4 ? clock.after(GATHER_MS, resolve) : setImmediate(resolve))),
+    async gather() {
+      await new Promise<void>((resolve) =>
+        lastGroup > 4 ? clock.after(GATHER_MS, resolve) : setImmediate(resolve),
+      );
+      // Waited for here and not in the commit: a push that comes meanwhile is let before the group.
+      await store.roomBesideGit();
+    },
   });
 
   async function commitDrafts(drafts: readonly Draft[]): Promise<Publication> {

@@ -14,6 +14,8 @@ const LONGEST = 1.5;
 export interface PaceBesideGit {
   /** Resolves when the next publication may come; at once while no person's Git is at work. */
   turn(): Promise<void>;
+  /** As `turn`, by what is known already: no look at the files. */
+  room(): Promise<void>;
   /** One was made. */
   published(): void;
 }
@@ -26,18 +28,23 @@ export function paceBesideGit(options: {
 }): PaceBesideGit {
   const { foreign, clock, besideGitMs } = options;
   let lastMs = Number.NEGATIVE_INFINITY;
+  async function room(): Promise<void> {
+    while (foreign.isActive()) {
+      // Asked anew each time: a fetch that comes while this waits is given its time too.
+      const fetched = (foreign.askedMs ?? Number.NEGATIVE_INFINITY) + AFTER_ASKED * besideGitMs;
+      const dueMs = Math.max(lastMs + besideGitMs, Math.min(fetched, lastMs + LONGEST * besideGitMs));
+      const pauseMs = dueMs - clock.now();
+      if (!(pauseMs > 0)) return;
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
+    }
+  }
+
   return {
     async turn() {
       foreign.look();
-      while (foreign.isActive()) {
-        // Asked anew each time: a fetch that comes while this waits is given its time too.
-        const fetched = (foreign.askedMs ?? Number.NEGATIVE_INFINITY) + AFTER_ASKED * besideGitMs;
-        const dueMs = Math.max(lastMs + besideGitMs, Math.min(fetched, lastMs + LONGEST * besideGitMs));
-        const pauseMs = dueMs - clock.now();
-        if (!(pauseMs > 0)) return;
-        await new Promise<void>((resolve) => clock.after(pauseMs, resolve));
-      }
+      await room();
     },
+    room,
     published() {
       lastMs = clock.now();
     },

@@ -264,6 +264,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     levelIndex: async () => [],
     laggingIndex: async () => [],
     foreignGit() {},
+    async roomBesideGit() {},
     async finishPush() {},
     staged: async () => (state.state === "elsewhere" ? new Set() : staged),
     async keepConflict(conflict, bytes) {
