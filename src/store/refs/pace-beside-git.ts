@@ -8,7 +8,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { ForeignActivity } from "./foreign-activity.ts";
 
 /** In pauses: how long after a person's fetch the next publication comes, and at most after the last one. */
-const AFTER_ASKED = 0.7;
+const AFTER_ASKED = 1.2;
 const LONGEST = 1.5;
 
 export interface PaceBesideGit {

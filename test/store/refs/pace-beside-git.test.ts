@@ -46,11 +46,11 @@ test("alone nothing waits; beside a person's Git there is one publication a paus
   expect(await waits()).toBe(0);
 });
 
-test("who fetched has most of a pause for the push, and nobody waits longer than one and a half", async () => {
+test("who fetched has a pause and a bit for the push, and nobody waits longer than one and a half", async () => {
   pace.published();
   expect(await waits({ 800: asks })).toBe(1_500);
   pace.published();
-  expect(await waits({ 100: asks })).toBe(1_000);
+  expect(await waits({ 100: asks })).toBe(1_300);
   pace.published();
   expect(await waits({ 500: asks, 1000: asks, 1400: asks })).toBe(1_500);
 });
