@@ -4,6 +4,8 @@ export interface Person {
   readonly kind: "person";
   readonly name: string;
   readonly email: string;
+  /** Set for the one whose repository it is, and whose own processes (Git's hooks) come with the same token. */
+  readonly owner?: true;
 }
 
 export interface Agent {

@@ -81,7 +81,7 @@ export interface HookDoor {
 /** Paths of very many notes in one push. */
 const BODY_BYTES = 32 << 20;
 
-/** Routes by path; persons' tokens only. */
+/** Routes by path; the owner's token only. */
 export function hookRoutes(door: HookDoor): Map<string, Route> {
   const { push } = door;
   return new Map<string, Route>([
@@ -124,9 +124,9 @@ function hook<T>(schema: z.ZodType<T>, carryOut: (wish: T, gone: AbortSignal) =>
     needs: "token",
     methods: {
       async POST(request, response, { principal }) {
-        if (principal?.kind !== "person") {
-          return refuse(request, response, 403, "A hook sends the person's token.");
-        }
+        // A hook names whose push it is, so nobody else may speak as one.
+        if (principal?.kind !== "person" || principal.owner !== true)
+          return refuse(request, response, 403, "A hook sends the token of the repository's owner.");
         const body = await readBody(request, BODY_BYTES);
         if (body === "broken") return;
         if (body === "too large")

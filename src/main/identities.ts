@@ -174,8 +174,8 @@ function hashTable(
     const now = `${stamp(agentsFile)} ${stamp(personsFile)}`;
     if (now === seen) return table;
     const next = new Map<string, { hash: string; principal: Principal }>();
-    for (const { name, email, tokens } of readPersons()) {
-      const principal: Person = { kind: "person", name, email };
+    for (const { name, email, owner, tokens } of readPersons()) {
+      const principal: Person = { kind: "person", name, email, ...(owner ? { owner: true } : {}) };
       for (const { hash } of tokens) next.set(hash, { hash, principal });
     }
     for (const { name, agent_id, tokens } of readAgents()) {

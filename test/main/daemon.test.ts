@@ -155,3 +155,24 @@ test("a revoked agent is out at once", async () => {
   });
   agent.close();
 });
+
+test("only the owner's own hooks may speak for a push; another person's or an agent's token is refused", async () => {
+  const place = await repository("a");
+  const { file } = await start(place);
+  const identities = openIdentities(join(place.gitDir, "notesd"), Date.now);
+  const owner = (await readFile(join(place.gitDir, "notesd/token"), "utf8")).trim();
+  const kim = identities.addPerson({ name: "Kim", email: "kim@example.org" }).token;
+  const planner = identities.addAgent({ name: "planner", mcp: false, readOnly: false }).token;
+  const ask = async (hook: string, token: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const to = new URL(`/hooks/${hook}`, file.url);
+    return (await fetch(to, { method: "POST", headers, body: JSON.stringify(body) })).status;
+  };
+  const forged = { tip: "a".repeat(40), author: { name: "Pat", email: "pat@example.org" } };
+  for (const token of [kim, planner]) {
+    expect(await ask("proc-receive", token, forged)).toBe(403);
+    for (const hook of ["rules", "pre-receive", "post-receive", "moved", "pre-commit"])
+      expect(await ask(hook, token, {})).toBe(403);
+  }
+  expect(await ask("rules", owner, {})).toBe(200);
+});

@@ -76,7 +76,12 @@ test("the owner's token outlives restarts and follows the name in Git's config",
   expect(await readFile(join(dir, "token"), "utf8")).toBe(`${token}\n`);
   const later = openIdentities(dir, now);
   expect(later.ownerToken({ ...pat, name: "Pat B" })).toBe(token);
-  expect(later.authenticate(token)).toEqual({ kind: "person", name: "Pat B", email: "pat@example.org" });
+  expect(later.authenticate(token)).toEqual({
+    kind: "person",
+    name: "Pat B",
+    email: "pat@example.org",
+    owner: true,
+  });
   expect(() => later.revokePerson("pat@example.org")).toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
 });
 
@@ -84,7 +89,8 @@ test("further persons have their own tokens and can be revoked", () => {
   const identities = openIdentities(dir, now);
   identities.ownerToken(pat);
   const { token } = identities.addPerson({ name: "Kim", email: "kim@example.org" });
-  expect(identities.authenticate(token)).toMatchObject({ kind: "person", name: "Kim" });
+  const kim = { kind: "person", name: "Kim", email: "kim@example.org" };
+  expect(identities.authenticate(token)).toEqual(kim);
   expect(identities.persons()).toMatchObject([{ owner: true }, { email: "kim@example.org", owner: false }]);
   identities.revokePerson("kim@example.org");
   expect(identities.authenticate(token)).toBe(null);
