@@ -9,7 +9,9 @@ export const remote = z
   .min(1)
   .max(4096)
   .optional()
-  .describe("A remote of the repository's Git config, a URL or a folder. Default: the setting sync.remote.");
+  .describe(
+    "The name of a remote in the repository's Git config; git remote add NAME URL makes one. Default: the setting sync.remote.",
+  );
 
 export const SyncOutput = z.strictObject({
   remote: z.string().describe("Its name, or its URL without credentials."),

@@ -8,7 +8,7 @@ export const syncRun = defineAction({
   effects: "write",
   summary: "Bring this repository and a remote level.",
   description:
-    "Fetch, merge note by note, push, and again when somebody was quicker. Nothing is forced. Where the remote's history was rewritten the state is diverged and nothing moves, until a person says which history stands.",
+    "Fetch, merge note by note, push, and again when somebody was quicker. Nothing is forced. Only remotes that the repository's Git config names are synced with, and the one that is set: git remote add NAME URL makes one. Where the remote's history was rewritten the state is diverged and nothing moves, until a person says which history stands.",
   input: z.strictObject({
     remote,
     diverged: z

@@ -20,7 +20,10 @@ export function addSyncCommand(program: Command, host: CliHost, outcome: Outcome
     .description(
       "Fetch from the remote, merge note by note, and push. Nothing is forced, and nothing of either side is lost.",
     )
-    .option("--remote <remote>", "a remote's name, a URL or a folder (default: the setting sync.remote)")
+    .option(
+      "--remote <remote>",
+      "a remote's name, as git remote lists them (default: the setting sync.remote)",
+    )
     .option("--status", "only tell how the two stand")
     .addOption(
       new Option(

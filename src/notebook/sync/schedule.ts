@@ -26,6 +26,8 @@ export interface ScheduledSync extends Sync {
   stop(): Promise<void>;
 }
 
+/** A text that can be nothing but a name. */
+const isName = (remote: string) => /^[\w-][\w.-]*$/.test(remote);
 const AGAIN = { firstMs: 5_000, mostMs: 15 * 60_000 };
 
 export function scheduleSync(
@@ -40,9 +42,17 @@ export function scheduleSync(
   let seen: CommitId | null = null;
   let running: Promise<unknown> = Promise.resolve();
 
-  const named = (remote: string | undefined): string => {
+  /** Who may sync is not always who owns the files here: a place that nobody set up is not taken from a caller. */
+  const named = async (remote: string | undefined): Promise<string> => {
     const wanted = remote ?? settings.remote;
-    if (wanted !== null) return wanted;
+    if (wanted !== null) {
+      // A name that is none has an error of its own.
+      if (wanted === settings.remote || isName(wanted) || (await deps.remotes.isNamed(wanted))) return wanted;
+      const message = "is no name of a remote; add it once with git remote add NAME URL, and give that NAME";
+      throw new NotesError("INVALID_PARAMS", `The remote ${message}.`, {
+        issues: [{ path: "remote", message }],
+      });
+    }
     throw new NotesError(
       "NOT_CONFIGURED",
       "No remote is set. Name one with --remote, or set it: notesd config set sync.remote origin",
@@ -131,9 +141,9 @@ export function scheduleSync(
   }
 
   return {
-    run: (wish) => track(runInTurn({ ...wish, remote: named(wish.remote) })),
+    run: (wish) => track(named(wish.remote).then((remote) => runInTurn({ ...wish, remote }))),
     async status(remote) {
-      const name = named(remote);
+      const name = await named(remote);
       const known = last.get(name);
       const { kept, shown } = await deps.remotes.open(name);
       const [head, there] = [await store.tip(), deps.remotes.read(`${kept}/branch`)];

@@ -3,7 +3,7 @@ import type { CommitId } from "../../domain/note.ts";
 import type { SyncState } from "../../domain/sync-state.ts";
 
 export interface SyncWish {
-  /** A name of Git's config, a URL or a folder. */
+  /** A name of Git's config, or what the setting says. */
   readonly remote: string;
   /** A person's way out of `diverged`. */
   readonly diverged?: "accept_remote" | "keep_local";

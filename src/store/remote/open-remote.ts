@@ -30,6 +30,8 @@ export interface Remotes {
    * @throws NotesError NOT_CONFIGURED no such name; INVALID_PARAMS no URL that can be synced with
    */
   open(remote: string): Promise<OpenedRemote>;
+  /** Whether Git's config has a remote of this name. */
+  isNamed(remote: string): Promise<boolean>;
   read(ref: string): CommitId | null;
   list(folder: string): readonly { readonly name: string; readonly id: CommitId }[];
   /** Null removes it. @throws NotesError STORAGE, REPO_BUSY */
@@ -60,9 +62,11 @@ export function openRemotes(
   const isCommit = (id: CommitId) => objects.find(id)?.type === "commit";
   const whole = new Map<string, Set<CommitId>>();
 
+  const namedUrl = async (remote: string) =>
+    (await readGitConfig(join(gitdir, "config"))).get(`remote.${remote}.url`)?.[0];
+
   async function urlOf(remote: string): Promise<string> {
-    const config = await readGitConfig(join(gitdir, "config"));
-    const named = config.get(`remote.${remote}.url`)?.[0];
+    const named = await namedUrl(remote);
     if (named !== undefined) return named;
     if (/^[\w-][\w.-]*$/.test(remote))
       throw new NotesError(
@@ -104,6 +108,7 @@ export function openRemotes(
       whole.set(kept, found);
       return { kept, ...httpRemote({ ...common, url, objects, log, haves, credentials, whole: found }) };
     },
+    isNamed: async (remote) => (await namedUrl(remote)) !== undefined,
     read,
     list: (folder) => listRefs(gitdir, folder),
     write: (name, id) => (id === null ? deleteLocalRef(locks, gitdir, name) : writeLocalRef(parts, name, id)),

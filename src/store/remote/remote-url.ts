@@ -9,9 +9,33 @@ export type RemoteUrl =
 
 const SCP = /^(?:[^/:@\s-][^/:@\s]*@)?[A-Za-z0-9[][^/:\s]*:(?!\/\/)\S/;
 
+// Credential helpers read lines: a line break in a name would give them another host's.
+const CONTROL = /\p{Cc}/u;
+
+/** The URL, when its names can be told to a credential helper. */
+function checked(text: string): string {
+  const refuse = (why: string) => {
+    const message = `${JSON.stringify(scrub(text))} is no URL that can be synced with: ${why}`;
+    return new NotesError("INVALID_PARAMS", `${message}.`, { issues: [{ path: "remote", message }] });
+  };
+  if (CONTROL.test(text)) throw refuse("it holds a control character");
+  if (/%(?:[01][0-9a-f]|7f)/i.test(text)) throw refuse("it holds a control character, written with %");
+  let names: string[];
+  try {
+    const { username, password, hostname } = new URL(text);
+    names = [username, password, hostname].map(decodeURIComponent);
+  } catch {
+    throw refuse(
+      "a % stands for the two hex digits of a byte (write %25 for itself), and the host must be one",
+    );
+  }
+  if (names.some((name) => CONTROL.test(name))) throw refuse("it holds a control character, written with %");
+  return text;
+}
+
 /** @throws NotesError INVALID_PARAMS a transport that runs programs, or what is no URL */
 export function parseRemoteUrl(text: string): RemoteUrl {
-  if (/^https?:\/\//i.test(text)) return { kind: "http", url: text };
+  if (/^https?:\/\//i.test(text)) return { kind: "http", url: checked(text) };
   const isNative =
     /^(?:ssh|git\+ssh|file):\/\//i.test(text) || isAbsolute(text) || /^\.\.?\//.test(text) || SCP.test(text);
   // `ext::` and other helpers run what the URL says; what begins with - would be an option.

@@ -234,4 +234,26 @@ test("without a remote it says what to set, and a helper that runs programs is n
     code: "INVALID_PARAMS",
   });
   await expect(a.run({ remote: "--upload-pack=touch" })).rejects.toMatchObject({ code: "INVALID_PARAMS" });
+  a.repo.git("config", "remote.odd.url", "ext::sh -c touch% /tmp/x");
+  await expect(a.run({ remote: "odd" })).rejects.toMatchObject({ code: "INVALID_PARAMS" });
+});
+
+test("a place that nobody set up is no remote for a caller; a name of Git's config is", async () => {
+  const a = await daemon();
+  await a.create("One", BODY);
+  for (const remote of [
+    bare.root,
+    `file://${bare.root}`,
+    "git@host:notes",
+    "https://git.example/n.git",
+    "../x",
+  ])
+    for (const ask of [() => a.run({ remote }), () => a.sync.status(remote)])
+      await expect(ask()).rejects.toMatchObject({
+        code: "INVALID_PARAMS",
+        message: expect.stringContaining("git remote add"),
+      });
+  expect(bare.tryGit("rev-parse", "--verify", "main").status).not.toBe(0);
+  a.repo.git("remote", "add", "team/one", bare.root);
+  expect(await a.run({ remote: "team/one" })).toMatchObject({ state: "ok", pushed: 1 });
 });
