@@ -13,6 +13,9 @@ export interface Entry {
   readonly id: string;
 }
 
+export const sameEntry = (a: Entry | null, b: Entry | null): boolean =>
+  a?.id === b?.id && a?.mode === b?.mode;
+
 /** One path of any kind that differs between two commits. */
 export interface EntryChange {
   readonly path: RepoPath;

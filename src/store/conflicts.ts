@@ -23,8 +23,10 @@ const FOLDER = "refs/notesd/conflicts";
 const RESOLVED = "refs/notesd/backup/conflicts";
 
 interface Conflicts {
-  /** @throws NotesError INVALID_PARAMS `bytes` are not `theirs`; STORAGE */
-  keep(conflict: KeptConflict, bytes?: Uint8Array): Promise<void>;
+  /** @returns false: it was kept already @throws NotesError INVALID_PARAMS `bytes` are not `theirs`; STORAGE */
+  keep(conflict: KeptConflict, bytes?: Uint8Array): Promise<boolean>;
+  /** Of a merge that did not happen: nothing was resolved, so nothing goes to `RESOLVED`. */
+  forget(conflict: Pick<KeptConflict, "note_id" | "theirs">): Promise<void>;
   list(): KeptConflict[];
   has(noteId: string): boolean;
   /** The conflicts of a note stand no more; what they kept goes to `RESOLVED`. */
@@ -33,6 +35,8 @@ interface Conflicts {
 
 const folderOf = (noteId: string) =>
   `${FOLDER}/${createHash("sha256").update(noteId).digest("hex").slice(0, 40)}`;
+
+const nameOf = (noteId: string, theirs: BlobId) => `${folderOf(noteId)}/${theirs}`;
 
 /** The kept conflicts of one repository. */
 export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLocks): Conflicts {
@@ -88,8 +92,8 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
   return {
     async keep(conflict, bytes) {
       const { note_id, path, since, base, ours, theirs } = conflict;
-      const name = `${folderOf(note_id)}/${theirs}`;
-      if (readRef(gitdir, name) !== null) return;
+      const name = nameOf(note_id, theirs);
+      if (readRef(gitdir, name) !== null) return false;
       if (bytes !== undefined && blobId(bytes) !== theirs) {
         throw new NotesError(
           "INVALID_PARAMS",
@@ -106,10 +110,12 @@ export function openConflicts(gitdir: string, objects: GitObjects, locks: GitLoc
       const written = await commit({ tree: hashObject("tree", tree), parent: null, since, text }, pack);
       try {
         await writeLocalRef({ gitdir, locks, objects }, name, written.id);
+        return true;
       } finally {
         written.release();
       }
     },
+    forget: ({ note_id, theirs }) => deleteLocalRef(locks, gitdir, nameOf(note_id, theirs)),
     list: () => listRefs(gitdir, FOLDER).map(({ id }) => read(id)),
     has: (noteId) => listRefs(gitdir, folderOf(noteId)).length > 0,
     async drop(noteId) {

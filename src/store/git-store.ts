@@ -187,6 +187,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     finishPush: (from, to) => alone(async () => void (await finishPush(parts, from, to, options.env ?? {}))),
     staged: staged.find,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),
+    forgetConflict: (conflict) => alone(() => conflicts.forget(conflict)),
     conflicts: async () => conflicts.list(),
     // Nearly no note has one: then nothing is waited for.
     dropConflicts: async (noteId) => {

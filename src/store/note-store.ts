@@ -187,8 +187,11 @@ export interface NoteStore {
   /**
    * Keep one side of a conflict reachable under refs/notesd/conflicts. Same note and theirs: kept once.
    * @param bytes theirs, when no commit holds it (a hand edit): written as a blob first, durably
+   * @returns false: it was kept already
    */
-  keepConflict(conflict: KeptConflict, bytes?: Uint8Array): Promise<void>;
+  keepConflict(conflict: KeptConflict, bytes?: Uint8Array): Promise<boolean>;
+  /** Take back one that was kept for a merge that did not happen. */
+  forgetConflict(conflict: Pick<KeptConflict, "note_id" | "theirs">): Promise<void>;
   conflicts(): Promise<KeptConflict[]>;
   /** Drop every kept conflict of a note, after it was resolved. */
   dropConflicts(noteId: string): Promise<void>;

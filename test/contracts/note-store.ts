@@ -402,13 +402,15 @@ export function noteStoreContract(name: string, open: () => Promise<StoreUnderTe
         theirs: blobOf("theirs\n"),
         since: "2026-11-30T10:15:00.000Z",
       };
-      await store.keepConflict(kept);
-      await store.keepConflict({ ...kept, since: "2027-01-01T00:00:00.000Z" });
+      expect(await store.keepConflict(kept)).toBe(true);
+      expect(await store.keepConflict({ ...kept, since: "2027-01-01T00:00:00.000Z" })).toBe(false);
       await store.keepConflict({ ...kept, theirs: blobOf("others\n") });
       await store.keepConflict({ ...kept, note_id: "note_2" });
       const listed = await store.conflicts();
       expect(listed.filter((c) => c.note_id === "note_1")).toHaveLength(2);
       expect(listed).toContainEqual(kept);
+      await store.forgetConflict({ ...kept, theirs: blobOf("others\n") });
+      expect((await store.conflicts()).filter((c) => c.note_id === "note_1")).toEqual([kept]);
       await store.dropConflicts("note_1");
       expect((await store.conflicts()).map((c) => c.note_id)).toEqual(["note_2"]);
     });

@@ -1,7 +1,8 @@
 /**
  * Bringing the branch and another commit together, in the writer's turn: a fast-forward where ours has nothing of its
  * own, else one merge commit. One way for a sync, a push that is behind, and writes that a moved branch had lost.
- * Invariant: what doesn't merge is kept as a conflict before the merge is published, so that no moment loses it.
+ * Invariant: what doesn't merge is kept as a conflict before the merge is published, so that no moment loses it, and let
+ * go again where nothing was moved; a crash in between leaves it listed, which loses nothing.
  */
 import { type CommitMessage, NO_REQUEST } from "../../domain/commit-message.ts";
 import { NotesError } from "../../domain/errors.ts";
@@ -116,20 +117,31 @@ async function merge(
   if (parted === null) throw unrelated(theirs);
   const plan = await planMerge({ ...deps, blobId: blobIdOf }, parted);
   const since = new Date(clock.now()).toISOString();
-  for (const { bytes, ...clash } of plan.clashes) {
-    const conflict = { note_id: deps.index.idAt(clash.path) ?? clash.path, since, ...clash };
-    await store.keepConflict(conflict, bytes);
-    conflicts.push(conflict);
+  const fresh: KeptConflict[] = [];
+  const letGo = async () => {
+    for (const conflict of fresh) await store.forgetConflict(conflict);
+  };
+  try {
+    for (const { bytes, oursAt, ...clash } of plan.clashes) {
+      const conflict = { note_id: deps.index.idAt(oursAt) ?? clash.path, since, ...clash };
+      if (await store.keepConflict(conflict, bytes)) fresh.push(conflict);
+      conflicts.push(conflict);
+    }
+    const outcome = await store.advance({
+      kind: "merge",
+      from: tip,
+      theirs,
+      files: plan.files,
+      author: wish.author,
+      atMs: clock.now(),
+      message: messageOf(deps, plan, wish),
+    });
+    if (outcome.kind !== "moved") await letGo();
+    return outcome;
+  } catch (error) {
+    if ((await store.tip()) === tip) await letGo();
+    throw error;
   }
-  return store.advance({
-    kind: "merge",
-    from: tip,
-    theirs,
-    files: plan.files,
-    author: wish.author,
-    atMs: clock.now(),
-    message: messageOf(deps, plan, wish),
-  });
 }
 
 function messageOf({ index, isNote }: JoinDeps, { files, merged }: MergePlan, wish: JoinWish): CommitMessage {

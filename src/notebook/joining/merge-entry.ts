@@ -6,9 +6,9 @@ import { isUtf8 } from "node:buffer";
 import { diff3 } from "../../domain/diff3.ts";
 import { blobIdOf } from "../../domain/identity.ts";
 import type { RepoPath } from "../../domain/note.ts";
-import type { Entry } from "../../store/advance.ts";
+import { type Entry, sameEntry } from "../../store/advance.ts";
 import type { NoteWords } from "../reconcile/reconciler.ts";
-import { isFile, sameEntry } from "./entries.ts";
+import { isFile } from "./entries.ts";
 
 export interface Sides {
   /** Where the result will lie. */

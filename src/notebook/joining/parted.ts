@@ -6,9 +6,9 @@
 import { blobIdOf } from "../../domain/identity.ts";
 import { mergeVirtualBase } from "../../domain/merge.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
-import type { Entry, EntryChange } from "../../store/advance.ts";
+import { type Entry, type EntryChange, sameEntry } from "../../store/advance.ts";
 import type { NoteStore } from "../../store/note-store.ts";
-import { isFile, sameEntry } from "./entries.ts";
+import { isFile } from "./entries.ts";
 
 export interface Parted {
   /** By path, what each side changed since. */

@@ -5,9 +5,9 @@
  */
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { slicer } from "../../lib/slicer.ts";
-import type { Entry, EntryChange, EntryWish } from "../../store/advance.ts";
+import { type Entry, type EntryChange, type EntryWish, sameEntry } from "../../store/advance.ts";
 import type { NoteWords } from "../reconcile/reconciler.ts";
-import { isFile, sameEntry } from "./entries.ts";
+import { isFile } from "./entries.ts";
 import { mergeEntry, type Sides, submoduleText } from "./merge-entry.ts";
 import type { Parted } from "./parted.ts";
 import { movedFiles } from "./renames.ts";
@@ -15,6 +15,8 @@ import { movedFiles } from "./renames.ts";
 /** What stays with ours, and theirs that is kept beside it. */
 export interface Clash {
   readonly path: RepoPath;
+  /** Where our side has it: another path where theirs moved it. */
+  readonly oursAt: RepoPath;
   readonly base: BlobId | null;
   readonly ours: BlobId | null;
   readonly theirs: BlobId;
@@ -25,7 +27,7 @@ export interface Clash {
 export interface MergePlan {
   readonly files: readonly EntryWish[];
   readonly clashes: readonly Clash[];
-  /** Paths whose text is neither side's. */
+  /** Where our side has what now holds a text that is neither side's. */
   readonly merged: readonly RepoPath[];
 }
 
@@ -54,12 +56,13 @@ export async function planMerge(deps: PlanDeps, parted: Parted): Promise<MergePl
       wishes.set(path, { path, expected, entry, ...(bytes === undefined ? {} : { bytes }) });
   }
 
-  function clash({ path, base, ours, theirs }: Sides, bytes?: Uint8Array): void {
+  function clash({ path, base, ours, theirs }: Sides, from: RepoPath, bytes?: Uint8Array): void {
     if (theirs === null) return;
     // A link's entry is a blob too; a submodule comes with bytes that say what it is.
     const id = bytes === undefined ? (theirs.id as BlobId) : deps.blobId(bytes);
     clashes.push({
       path,
+      oursAt: from,
       base: blob(base),
       ours: blob(ours),
       theirs: id,
@@ -67,10 +70,10 @@ export async function planMerge(deps: PlanDeps, parted: Parted): Promise<MergePl
     });
   }
 
-  async function mergeAt(sides: Sides): Promise<void> {
+  async function mergeAt(sides: Sides, from: RepoPath): Promise<void> {
     const made = await mergeEntry({ ...deps, read: parted.read }, sides);
-    if (made.kind === "conflict") clash(sides, made.theirs);
-    else if (made.bytes !== undefined) merged.push(sides.path);
+    if (made.kind === "conflict") clash(sides, from, made.theirs);
+    else if (made.bytes !== undefined) merged.push(from);
     wish(sides.path, made.entry, made.kind === "merged" ? made.bytes : undefined);
   }
 
@@ -78,21 +81,24 @@ export async function planMerge(deps: PlanDeps, parted: Parted): Promise<MergePl
   for (const { from, ours, theirs, to } of await movedFiles(deps, parted)) {
     for (const path of [from.path, ours, theirs]) handled.add(path);
     if (ours !== to) wish(ours, null);
-    await mergeAt({
-      path: to,
-      base: from.before,
-      ours: parted.ours.get(ours)?.after ?? null,
-      theirs: parted.theirs.get(theirs)?.after ?? null,
-    });
+    await mergeAt(
+      {
+        path: to,
+        base: from.before,
+        ours: parted.ours.get(ours)?.after ?? null,
+        theirs: parted.theirs.get(theirs)?.after ?? null,
+      },
+      ours,
+    );
   }
   const turn = slicer();
   for (const [path, { before, after }] of parted.theirs) {
-    if (!handled.has(path)) await mergeAt({ path, base: before, ours: oursAt(path), theirs: after });
+    if (!handled.has(path)) await mergeAt({ path, base: before, ours: oursAt(path), theirs: after }, path);
     await turn();
   }
   for (const { path, entry, bytes } of obstructed(wishes, parted.ours)) {
     wishes.delete(path);
-    clash({ path, base: null, ours: null, theirs: entry }, bytes ?? submoduleText(entry));
+    clash({ path, base: null, ours: null, theirs: entry }, path, bytes ?? submoduleText(entry));
   }
   return { files: [...wishes.values()], clashes, merged };
 }

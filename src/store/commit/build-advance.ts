@@ -7,14 +7,14 @@ import { NotesError } from "../../domain/errors.ts";
 import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { repoPath } from "../../domain/note-path.ts";
 import { slicer } from "../../lib/slicer.ts";
-import type { Advance, AdvanceOutcome, Entry, EntryChange } from "../advance.ts";
+import { type Advance, type AdvanceOutcome, type Entry, type EntryChange, sameEntry } from "../advance.ts";
 import { diskBlob, isExecutable, type Look, lookAt, type PlainFolders } from "../files/disk-look.ts";
 import { isLinkLike, standsAsLink } from "../files/links.ts";
 import type { GitIndex } from "../git-index/git-index.ts";
 import { commitId } from "../objects/object-id.ts";
 import { packBuilder } from "../objects/pack-bytes.ts";
 import type { StoreParts } from "../store-parts.ts";
-import { diffEntries, sameEntry } from "../trees/entry-diff.ts";
+import { diffEntries } from "../trees/entry-diff.ts";
 import type { Chain, ChangedPath, Ground } from "./build-chain.ts";
 import { buildCommit } from "./commit-build.ts";
 

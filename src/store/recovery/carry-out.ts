@@ -6,7 +6,7 @@
 import { chmodSync } from "node:fs";
 import type { BlobId, RepoPath } from "../../domain/note.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
-import type { Entry, EntryChange } from "../advance.ts";
+import { type Entry, type EntryChange, sameEntry } from "../advance.ts";
 import type { Intent, IntentFile, OpenIntent } from "../commit/intents.ts";
 import { behindLink } from "../files/disk-look.ts";
 import { lstatNow } from "../files/file-signature.ts";
@@ -18,7 +18,6 @@ import { type HeldLocks, prepareAll } from "../refs/git-lock.ts";
 import { readHead, readRef } from "../refs/refs.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
-import { sameEntry } from "../trees/entry-diff.ts";
 import { type RolledFile, rollFilesForward } from "./roll-forward.ts";
 
 /** Working files and links that the disk refused, and why; their intents stand on. */

@@ -6,7 +6,7 @@ import { NotesError } from "../../domain/errors.ts";
 import type { RepoPath } from "../../domain/note.ts";
 import { byBytes } from "../../lib/byte-order.ts";
 import { slicer } from "../../lib/slicer.ts";
-import type { Entry, EntryChange } from "../advance.ts";
+import { type Entry, type EntryChange, sameEntry } from "../advance.ts";
 import type { ObjectId } from "../objects/object-id.ts";
 import { isFolder, type TreeEntry, treeNode } from "./tree-node.ts";
 
@@ -41,8 +41,6 @@ function legible(folder: string, raw: string): string {
     { path: folder },
   );
 }
-
-export const sameEntry = (a: Entry | null, b: Entry | null) => a?.id === b?.id && a?.mode === b?.mode;
 
 /**
  * Everything that differs from one tree to another, by path bytes.

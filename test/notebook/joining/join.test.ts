@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Change } from "../../../src/domain/change.ts";
-import type { CommitId, NoteId } from "../../../src/domain/note.ts";
+import type { CommitId } from "../../../src/domain/note.ts";
 import type { Changed, Listener } from "../../../src/notebook/notebook.ts";
 import { at } from "../../support/drafts.ts";
 import { agent, openTestNotebook, PERSON, type TestNotebook } from "../../support/open-notebook.ts";
@@ -94,33 +94,6 @@ test("both changed one note in different places: one text, and its subscribers h
   expect(heard[0]).toMatchObject({ path: "notes/a.md", via: "push", action: "update" });
 });
 
-test("both changed one line: ours stands, theirs is listed, and an update resolves it", async () => {
-  const root = await begin({ "notes/a.md": BODY });
-  const theirs = BODY.replace("two", "theirs");
-  const { other } = await sides(
-    root,
-    { "notes/a.md": BODY.replace("two", "ours") },
-    { "notes/a.md": theirs },
-  );
-  const { conflicts } = await on.notebook.join(other, HOW);
-  expect(conflicts).toHaveLength(1);
-  expect(await on.notebook.conflicts()).toEqual(conflicts);
-  const [kept] = conflicts;
-  if (kept === undefined) throw new Error("none");
-  expect(kept.path).toBe("notes/a.md");
-  expect(Buffer.from(await on.store.readBlob(kept.theirs)).toString()).toBe(theirs);
-  expect(await textAt("notes/a.md")).toBe(BODY.replace("two", "ours"));
-  const note = on.notebook.metadata(kept.note_id);
-  expect(note?.path).toBe("notes/a.md");
-  if (note === undefined || note === null) throw new Error("no note");
-  const change: Change = {
-    ...{ kind: "update", noteId: note.note_id as NoteId, onConflict: "fail" },
-    content: BODY.replace("two", "both"),
-  };
-  await on.notebook.write({ change, reason: null, idempotency: null }, PERSON);
-  expect(await on.notebook.conflicts()).toEqual([]);
-});
-
 test("edit against delete keeps the edit on either side, and absence deletes only what both had", async () => {
   const root = await begin({ "notes/a.md": "a\n", "notes/b.md": "b\n", "notes/c.md": "c\n" });
   const { other } = await sides(
@@ -152,7 +125,8 @@ test("a note that one side moved and the other changed is one note, at the new p
       "notes/moved/b.md": note("n2", BODY.replace("three", "THREE")),
     },
   );
-  await on.notebook.join(other, HOW);
+  const joined = await on.notebook.join(other, HOW);
+  expect((await on.store.commitInfo(joined.commit)).proved?.noteIds).toEqual(["n2"]);
   expect(await textAt("notes/a.md")).toBeNull();
   expect(await textAt("notes/b.md")).toBeNull();
   expect(await textAt("notes/moved/a.md")).toBe(note("n1", BODY.replace("two", "TWO")));
@@ -171,42 +145,6 @@ test("both moved one note: it lies at the smaller path, and is still one", async
   await on.notebook.join(other, HOW);
   expect(await textAt("notes/x.md")).toBe(note("n1", "ONE\n\ntwo\n\nTHREE\n"));
   expect(await textAt("notes/y.md")).toBeNull();
-});
-
-test("files that are no notes are merged by lines, and else ours stays and theirs is listed by its path", async () => {
-  const root = await begin({ "lib/a.txt": BODY, "lib/b.txt": BODY, "lib/c.bin": "\0one" });
-  const { other } = await sides(
-    root,
-    { "lib/a.txt": BODY.replace("one", "ONE"), "lib/b.txt": "ours\n", "lib/c.bin": "\0ours" },
-    { "lib/a.txt": BODY.replace("three", "THREE"), "lib/b.txt": "theirs\n", "lib/c.bin": "\0theirs" },
-  );
-  const { conflicts } = await on.notebook.join(other, HOW);
-  expect(await textAt("lib/a.txt")).toBe("ONE\n\ntwo\n\nTHREE\n");
-  expect(await textAt("lib/b.txt")).toBe("ours\n");
-  expect(await textAt("lib/c.bin")).toBe("\0ours");
-  expect(conflicts.map(({ note_id, path }) => [note_id, path])).toEqual([
-    ["lib/b.txt", "lib/b.txt"],
-    ["lib/c.bin", "lib/c.bin"],
-  ]);
-  const resolved = commit(
-    [await on.store.tip()].flatMap((id) => id ?? []),
-    { "lib/b.txt": "both\n" },
-  );
-  await on.notebook.join(resolved, HOW);
-  expect((await on.notebook.conflicts()).map(({ path }) => path)).toEqual(["lib/c.bin"]);
-});
-
-test("a file of ours where theirs has a folder stays, and what lay in theirs is listed", async () => {
-  const root = await begin({ "notes/a.md": "a\n", x: "x\n" });
-  const { other } = await sides(
-    root,
-    { "notes/d.md": "a file\n", x: "x of ours\n" },
-    { "notes/d.md/e.md": "in a folder\n", x: null, "x/y.txt": "y\n" },
-  );
-  const { conflicts } = await on.notebook.join(other, HOW);
-  expect(await textAt("notes/d.md")).toBe("a file\n");
-  expect(await textAt("x")).toBe("x of ours\n");
-  expect(conflicts.map(({ path }) => path).sort()).toEqual(["notes/d.md/e.md", "x/y.txt"]);
 });
 
 test("a criss-cross: two merges of the same two sides merge, whichever side comes second", async () => {

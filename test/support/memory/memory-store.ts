@@ -8,7 +8,7 @@ import type { Author, CommitEvents } from "../../../src/domain/event.ts";
 import { blobIdOf } from "../../../src/domain/identity.ts";
 import type { BlobId, CommitId, RepoPath } from "../../../src/domain/note.ts";
 import { repoPath } from "../../../src/domain/note-path.ts";
-import type { Advance, AdvanceOutcome } from "../../../src/store/advance.ts";
+import { type Advance, type AdvanceOutcome, sameEntry } from "../../../src/store/advance.ts";
 import { buildCommit, checkDrafts } from "../../../src/store/commit/commit-build.ts";
 import { createGitLog } from "../../../src/store/history/git-log.ts";
 import type {
@@ -20,7 +20,7 @@ import type {
   RepoState,
 } from "../../../src/store/note-store.ts";
 import { refuseBusy } from "../../../src/store/refs/refuse-busy.ts";
-import { diffEntries, entryInTree, sameEntry } from "../../../src/store/trees/entry-diff.ts";
+import { diffEntries, entryInTree } from "../../../src/store/trees/entry-diff.ts";
 import { noteFilter } from "../../../src/store/trees/note-filter.ts";
 import { MemoryObjects } from "./memory-objects.ts";
 import { MemoryWorkTree } from "./memory-work-tree.ts";
@@ -270,7 +270,12 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     async keepConflict(conflict, bytes) {
       if (bytes !== undefined) objects.put("blob", bytes);
       const key = `${conflict.note_id}\0${conflict.theirs}`;
-      if (!kept.has(key)) kept.set(key, conflict);
+      if (kept.has(key)) return false;
+      kept.set(key, conflict);
+      return true;
+    },
+    async forgetConflict({ note_id, theirs }) {
+      kept.delete(`${note_id}\0${theirs}`);
     },
     conflicts: async () => [...kept].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, c]) => c),
     async dropConflicts(noteId) {
