@@ -26,7 +26,10 @@ test("a rebase that stops is told to subscribers, in daemon.status and in the re
     served.rpc.notifications.flatMap(({ method, params }) => (method === "daemon.state" ? [params] : []));
 
   const options = { cwd: served.repo, env: cleanEnv(), stdio: "ignore" } as const;
-  expect(() => execFileSync("git", ["rebase", "side"], options)).toThrow();
+  expect(() => execFileSync("git", ["rebase", "--exec", "false", "side"], options)).toThrow();
+  // The notes on both sides were merged and stop no rebase: only the command after their commit did.
+  expect(git(served.repo, "ls-files", "--unmerged")).toBe("");
+  expect(git(served.repo, "log", "--format=%s", "HEAD~2..")).toBe("three\ntwo");
   await until("the rebase to be told", () => told().at(-1)?.["state"] === "rebase");
   expect(told().at(-1)).toEqual({ state: "rebase", path: "rebase-merge", since: expect.any(String) });
   expect(await served.rpc.call("daemon.status")).toMatchObject({

@@ -112,6 +112,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   async function settle(wish: Wish): Promise<CommitId[]> {
     await level(wish.paths);
+    // What was staged when it was last seen may be no more (`git reset`): then nobody else will commit it.
+    if ((wish.paths ?? [...settling.all()].map(({ path }) => path)).some((path) => holdOf(path) === "staged"))
+      await refreshHolds();
     while (!background.closed) {
       const ripeMs = wanted(wish).reduce((ms, group) => Math.max(ms, group.atOnceMs), 0);
       if (ripeMs <= clock.now()) break;

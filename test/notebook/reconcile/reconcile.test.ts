@@ -192,6 +192,18 @@ test("what was unstaged unseen settles after the next full scan", async () => {
   expect(await tipText("x")).toBe("two\n");
 });
 
+test("what was unstaged unseen settles when its owner, or a door, asks for it", async () => {
+  for (const by of ["person", "daemon"] as const) {
+    await note(by, "one\n");
+    await save(by, "two\n");
+    h.store.person.stage(at(by));
+    await h.pass(60_000);
+    h.store.person.stage();
+    expect(await h.reconciler.settle(by === "person" ? undefined : [at(by)], undefined, by)).toHaveLength(1);
+    expect(await tipText(by)).toBe("two\n");
+  }
+});
+
 test("both halves of a staged rename wait", async () => {
   await note("old", "# Same\n");
   h.store.person.save(at("old"), null);
