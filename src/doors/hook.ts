@@ -35,6 +35,8 @@ const commit = z.custom<CommitId>((value) => typeof value === "string" && /^[0-9
 export const LeaseWish = z.object({
   /** Of receive-pack. */
   pid,
+  /** Where that number counts; null or absent: not known. */
+  space: z.string().max(200).nullable().default(null),
   /** Null: the branch is unborn. */
   from: commit.nullable(),
   to: commit,

@@ -10,6 +10,7 @@ import type { CommitId } from "../../domain/note.ts";
 import { readNoteFile } from "../../domain/note-file.ts";
 import { type LeaseWish, PushRules } from "../../doors/hook.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
+import { pidSpace } from "../../lib/process-alive.ts";
 import type { LeaseAnswer } from "../../notebook/push/push-side.ts";
 import { publishedIntents } from "../../store/recovery/published-intents.ts";
 import { readHead } from "../../store/refs/refs.ts";
@@ -128,7 +129,13 @@ interface Wish {
 async function lease(push: Push, rules: PushRules, wish: Wish): Promise<readonly Fault[]> {
   const { place, pid } = push;
   const dirty = await changedFiles(push, rules);
-  const asked: LeaseWish = { ...wish, ids: [...wish.ids], pid, dirty: dirty.slice(0, MOST_DIRTY) };
+  const asked: LeaseWish = {
+    ...wish,
+    ids: [...wish.ids],
+    pid,
+    space: pidSpace(),
+    dirty: dirty.slice(0, MOST_DIRTY),
+  };
   // The daemon's own words, from its own types.
   const answer = (await askDaemon(place, "/hooks/pre-receive", asked, LEASE_WITHIN_MS)) as LeaseAnswer | null;
   if (answer === null) return [fault("", "notesd stopped there just now", "Push again in a moment.")];

@@ -43,6 +43,11 @@ interface LeaseDeps {
   readonly watch?: typeof watchProcess;
 }
 
+interface Pusher {
+  /** Whether its hook waits for the answer, or has it and the push goes on; true also where nobody can tell. */
+  waits(): boolean;
+}
+
 type Ending = "told" | "gone" | "late" | "stopped";
 
 interface Held {
@@ -57,7 +62,7 @@ export function createPushLease(deps: LeaseDeps): PushSide {
   let held: Held | null = null;
   let closed = false;
 
-  async function take(wish: PushWish, gone: AbortSignal): Promise<LeaseAnswer | { kind: "unsettled" }> {
+  async function take(wish: PushWish, pusher: Pusher): Promise<LeaseAnswer | { kind: "unsettled" }> {
     await reconciler.hint(wish.dirty);
     await reconciler.settle(reconciler.unsettled().filter((path) => reconciler.held(path) === null));
     return new Promise((resolve, reject) => {
@@ -66,8 +71,8 @@ export function createPushLease(deps: LeaseDeps): PushSide {
         const refusal = await whyNot(deps, wish);
         if (refusal !== null) return resolve(refusal);
         // Nobody waits for the answer any more, so nobody would end the lease.
-        if (gone.aborted) return resolve({ kind: "busy", why: "The push was given up." });
-        await hold(wish, () => resolve({ kind: "granted" }));
+        if (!pusher.waits()) return resolve(GIVEN_UP);
+        await hold(wish, pusher, () => resolve({ kind: "granted" }));
         // In a turn of its own: it waits for this one to end.
         void deps.headMoved().catch(reject);
       });
@@ -84,8 +89,7 @@ export function createPushLease(deps: LeaseDeps): PushSide {
   }
 
   /** Keep the writer's turn until the push has ended. */
-  async function hold({ pid, from, to }: PushWish, granted: () => void): Promise<void> {
-    const lives = (deps.watch ?? watchProcess)(pid);
+  async function hold({ pid, from, to }: PushWish, pusher: Pusher, granted: () => void): Promise<void> {
     let over = () => {};
     const lasting = new Promise<Ending>((resolve) => {
       held = { pid, end: resolve, over: new Promise((done) => (over = done)) };
@@ -93,7 +97,7 @@ export function createPushLease(deps: LeaseDeps): PushSide {
     const cancelLate = clock.after(LONGEST_MS, () => held?.end("late"));
     let cancelLook = () => {};
     const look = () => {
-      if (lives !== null && !lives()) held?.end("gone");
+      if (!pusher.waits()) held?.end("gone");
       else cancelLook = clock.after(LOOK_MS, look);
     };
     look();
@@ -121,11 +125,14 @@ export function createPushLease(deps: LeaseDeps): PushSide {
   return {
     async lease(wish, gone) {
       store.foreignGit();
+      // From here on, for while the files are looked at it may be killed, and another get its number.
+      const lives = (deps.watch ?? watchProcess)(wish.pid, wish.space);
+      const pusher: Pusher = { waits: () => !gone.aborted && lives?.() !== false };
       try {
         await deps.ready();
         await unlocked();
         for (let tries = 0; tries < MAX_TRIES; tries++) {
-          const answer = await take(wish, gone);
+          const answer = await take(wish, pusher);
           if (answer.kind !== "unsettled") return answer;
         }
       } catch (error) {
@@ -153,6 +160,7 @@ export function createPushLease(deps: LeaseDeps): PushSide {
   };
 }
 
+const GIVEN_UP = { kind: "busy", why: "The push was given up." } as const;
 const STOPPING = { kind: "busy", why: "The daemon is stopping." } as const;
 
 /** Why a push can't begin, asked in the writer's turn; null: it can. */

@@ -5,6 +5,8 @@ import type { CommitId } from "../../domain/note.ts";
 export interface PushWish {
   /** Of receive-pack, on this machine. */
   readonly pid: number;
+  /** Where that number counts (`pidSpace()`); null: not known. */
+  readonly space: string | null;
   /** Where the pusher believes the branch to be; null: unborn. */
   readonly from: CommitId | null;
   readonly to: CommitId;
@@ -29,9 +31,9 @@ export type LeaseAnswer =
 export interface PushSide {
   /**
    * Stop the writer for one push, after adopting every hand edit that can settle. It goes on when `ended` is called,
-   * when the pushing process is gone, or after a minute.
+   * when the pushing process or its hook is gone, or after a minute.
    *
-   * @param gone the hook went away: nothing is granted any more
+   * @param gone the hook went away without its answer: nothing is granted any more, and what was has ended
    */
   lease(wish: PushWish, gone: AbortSignal): Promise<LeaseAnswer>;
   /** The push of this process is done. @returns when index and subscribers know what it brought */

@@ -12,6 +12,7 @@ const A = "a".repeat(40) as CommitId;
 const B = "b".repeat(40) as CommitId;
 const wish = (more: Partial<PushWish> = {}): PushWish => ({
   pid: 4711,
+  space: null,
   from: A,
   to: B,
   dirty: [],
@@ -82,6 +83,23 @@ test("while a push lasts nobody else writes, and what it brought is known when i
 test("a push whose process is gone gives the writer back, and what it left half done is finished", async () => {
   await push.lease(wish(), still());
   alive = false;
+  const write = alone(async () => void done.push("written"));
+  clock.advance(100);
+  await write;
+  expect(done.slice(-3)).toEqual(["finish a b", "caught up", "written"]);
+});
+
+test("a push that was killed while its files were looked at stops nobody", async () => {
+  alive = false;
+  expect(await push.lease(wish(), still())).toMatchObject({ kind: "busy", why: "The push was given up." });
+  await alone(async () => void done.push("written"));
+  expect(done).toEqual(["hint ", "written"]);
+});
+
+test("a hook that goes away without its answer gives the writer back", async () => {
+  const hook = new AbortController();
+  await push.lease(wish(), hook.signal);
+  hook.abort();
   const write = alone(async () => void done.push("written"));
   clock.advance(100);
   await write;
