@@ -7,7 +7,6 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { CommitId } from "../../domain/note.ts";
-import { readNoteFile } from "../../domain/note-file.ts";
 import { type LeaseWish, PushRules } from "../../doors/hook.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
 import { pidSpace } from "../../lib/process-alive.ts";
@@ -23,6 +22,7 @@ import { type HookGit, hookGit } from "./hook-git.ts";
 import { fileFaults } from "./pushed-files.ts";
 import { type PushedNotes, readPushedNotes, takenId } from "./pushed-notes.ts";
 import { parseUpdates, type RefUpdate, refFaults } from "./pushed-refs.ts";
+import { takenIds } from "./taken-ids.ts";
 
 const RULES_WITHIN_MS = 10_000;
 /** A daemon that starts or stops is waited for. */
@@ -104,7 +104,9 @@ async function judge(push: Push, rules: PushRules, daemon: boolean): Promise<rea
   const own = brought.ref.startsWith("refs/heads/");
   const base = own ? brought.from : await mergeBase(git, rules.branch, brought.to);
   const notes = await readPushedNotes(git, base, brought.to, rules);
-  const faults = [...files, ...notes.faults];
+  // The size of a note is seen by both.
+  const told = new Set(files.map(({ where }) => where));
+  const faults = [...files, ...notes.faults.filter(({ where }) => !told.has(where))];
   if (faults.length > 0) return faults;
   for (const text of notes.warnings) push.say(`notesd: ${text}\n`);
   const wish = { from: brought.from, to: brought.to, ids: notes.ids };
@@ -114,10 +116,8 @@ async function judge(push: Push, rules: PushRules, daemon: boolean): Promise<rea
 
 async function mergeBase(git: HookGit, branch: string, tip: CommitId): Promise<string | null> {
   // Exit 1: no common history.
-  return git.text(["merge-base", `refs/heads/${branch}`, tip]).then(
-    (text) => text.trim(),
-    () => null,
-  );
+  const found = await git.found(["merge-base", `refs/heads/${branch}`, tip]);
+  return found === null ? null : found.trim();
 }
 
 interface Wish {
@@ -153,35 +153,11 @@ async function withoutDaemon(
   rules: PushRules,
   { from, to, ids }: Wish,
 ): Promise<readonly Fault[]> {
-  const now = await push.git
-    .text(["rev-parse", "--verify", "--quiet", `refs/heads/${rules.branch}`])
-    .catch(() => "");
-  if (now.trim() !== (from ?? "")) return [behind(rules)];
+  const now = await push.git.found(["rev-parse", "--verify", "--quiet", `refs/heads/${rules.branch}`]);
+  if ((now ?? "").trim() !== (from ?? "")) return [behind(rules)];
   const left = await changedFiles(push, rules);
   if (left.length > 0) return left.map(changedFault);
   return takenIds(push.git, to, ids, rules);
-}
-
-/** Notes of the tip whose text has one of the ids. */
-async function takenIds(
-  git: HookGit,
-  tip: CommitId,
-  ids: PushedNotes["ids"],
-  rules: PushRules,
-): Promise<Fault[]> {
-  if (ids.length === 0) return [];
-  const patterns = ids.flatMap(({ id }) => ["-e", `id: ${id}`]);
-  const found = await git.text(["grep", "-z", "-l", "-F", ...patterns, tip]).catch(() => "");
-  const paths = found.split("\0").map((name) => name.slice(tip.length + 1));
-  const others = paths.filter((path) => path !== "" && !ids.some((one) => one.path === path));
-  const types = new Set(rules.types);
-  const faults: Fault[] = [];
-  for (const at of others) {
-    const note = readNoteFile(at, await git.bytes(["cat-file", "blob", `${tip}:${at}`]), types);
-    if (note.kind !== "note") continue;
-    for (const { id, path } of ids) if (note.fields.id === id) faults.push(takenId(path, id, at));
-  }
-  return faults;
 }
 
 /** Tracked files that differ from HEAD where HEAD is the branch: Git brings none of those forward. */

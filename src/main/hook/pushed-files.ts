@@ -6,6 +6,7 @@ import { dotGitIn, isNotePath } from "../../domain/note-path.ts";
 import type { PushRules } from "../../doors/hook.ts";
 import type { Fault } from "./fault.ts";
 import type { HookGit } from "./hook-git.ts";
+import { blobSizes } from "./read-blobs.ts";
 
 const LINK = "120000";
 const GITLINK = "160000";
@@ -72,30 +73,25 @@ function shapeFault({ commit, path, mode }: Brought): Fault[] {
 async function sizeFaults(git: HookGit, brought: readonly Brought[], rules: PushRules): Promise<Fault[]> {
   const files = brought.filter(({ mode }) => mode !== GITLINK && mode !== LINK);
   if (files.length === 0) return [];
-  const ids = [...new Set(files.map(({ blob }) => blob))];
-  const listed = await git.text(
-    ["cat-file", "--batch-check=%(objectname) %(objectsize)"],
-    `${ids.join("\n")}\n`,
+  const sizes = await blobSizes(
+    git,
+    files.map(({ blob }) => blob),
   );
-  const sizes = new Map(
-    listed.split("\n").map((line): [string, number] => {
-      const [id = "", size = ""] = line.split(" ");
-      return [id, Number(size)];
-    }),
-  );
-  return files.flatMap(({ commit, path, blob }): Fault[] => {
-    const bytes = sizes.get(blob) ?? 0;
-    const isNote = isNotePath(path, rules.roots);
-    const [most, setting, advice] = isNote
-      ? [rules.note_bytes, "limits.note_bytes", "Split the note"]
-      : [rules.file_bytes, "limits.file_bytes", "Keep it outside of the repository"];
-    if (bytes <= most) return [];
-    return [
-      {
-        where: path,
-        what: `has ${bytes} bytes, and ${most} are the most that a ${isNote ? "note" : "file"} may have (commit ${commit.slice(0, 9)})`,
-        remedy: `${advice}, also in the commits that brought it (git rebase -i), or raise the setting ${setting}; then push again.`,
-      },
-    ];
-  });
+  return files.flatMap(({ commit, path, blob }) => sizeFault(path, sizes.get(blob) ?? 0, rules, commit));
+}
+
+/** @param commit that brought the file */
+export function sizeFault(path: string, bytes: number, rules: PushRules, commit: string): Fault[] {
+  const isNote = isNotePath(path, rules.roots);
+  const [most, setting, advice] = isNote
+    ? [rules.note_bytes, "limits.note_bytes", "Split the note"]
+    : [rules.file_bytes, "limits.file_bytes", "Keep it outside of the repository"];
+  if (bytes <= most) return [];
+  return [
+    {
+      where: path,
+      what: `has ${bytes} bytes, and ${most} are the most that a ${isNote ? "note" : "file"} may have (commit ${commit.slice(0, 9)})`,
+      remedy: `${advice}, also in the commits that brought it (git rebase -i), or raise the setting ${setting}; then push again.`,
+    },
+  ];
 }

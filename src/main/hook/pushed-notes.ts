@@ -5,10 +5,10 @@ import { isNotePath } from "../../domain/note-path.ts";
 import type { PushRules } from "../../doors/hook.ts";
 import type { Fault } from "./fault.ts";
 import type { HookGit } from "./hook-git.ts";
+import { sizeFault } from "./pushed-files.ts";
+import { blobSizes, inParts, readBlobs } from "./read-blobs.ts";
 
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-/** Notes that are read at once. */
-const AT_ONCE = 500;
 
 export interface PushedNotes {
   readonly faults: readonly Fault[];
@@ -37,12 +37,13 @@ export async function readPushedNotes(
   const warnings: string[] = [];
   const ids: { id: string; path: string }[] = [];
   const seen = new Map<string, string>();
-  for (let i = 0; i < changed.length; i += AT_ONCE) {
-    const part = changed.slice(i, i + AT_ONCE);
-    const texts = await blobs(
-      git,
-      part.flatMap(({ before, after }) => (before === null ? [after] : [after, before])),
-    );
+  const sizes = await blobSizes(git, changed.flatMap(blobsOf));
+  const fits = (blob: string) => (sizes.get(blob) ?? Infinity) <= rules.note_bytes;
+  // Larger than any note may be: one that is pushed is refused unread, one that was there has no id that counts.
+  for (const { path, after } of changed) faults.push(...sizeFault(path, sizes.get(after) ?? 0, rules, to));
+  const wanted = (one: Changed) => blobsOf(one).filter(fits);
+  for (const part of inParts(changed, wanted, sizes)) {
+    const texts = await readBlobs(git, part.flatMap(wanted));
     for (const { path, before, after } of part) {
       const read = (blob: string | null) => {
         const bytes = blob === null ? undefined : texts.get(blob);
@@ -81,6 +82,8 @@ export const takenId = (path: string, id: string, at: string): Fault => ({
     "Give one of them no id, or another: change its line id: in the front matter, commit, and push again.",
 });
 
+const blobsOf = ({ before, after }: Changed) => (before === null ? [after] : [after, before]);
+
 async function changedNotes(
   git: HookGit,
   from: string | null,
@@ -96,20 +99,6 @@ async function changedNotes(
     const path = fields[i + 1] ?? "";
     if (status !== "D" && mode.startsWith("100") && isNotePath(path, roots))
       found.push({ path, before: status === "A" ? null : before, after });
-  }
-  return found;
-}
-
-/** Blobs by id. */
-async function blobs(git: HookGit, ids: readonly string[]): Promise<Map<string, Buffer>> {
-  const out = await git.bytes(["cat-file", "--batch"], `${[...new Set(ids)].join("\n")}\n`);
-  const found = new Map<string, Buffer>();
-  for (let at = 0; at < out.length; ) {
-    const end = out.indexOf(0x0a, at);
-    const [id = "", , size = "0"] = out.toString("latin1", at, end).split(" ");
-    const start = end + 1;
-    found.set(id, out.subarray(start, start + Number(size)));
-    at = start + Number(size) + 1;
   }
   return found;
 }
