@@ -22,3 +22,8 @@ test("what is no length is refused", async () => {
   await expect(read("0003", 4)).rejects.toThrow(/"0003"/);
   await expect(read("zzzz", 4)).rejects.toThrow(/pkt-line/);
 });
+
+test("a stream that ends inside a packet is refused", async () => {
+  await expect(read("0009abc", 100)).rejects.toThrow(/cut short/);
+  await expect(read("00", 1)).rejects.toThrow(/cut short/);
+});

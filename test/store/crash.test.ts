@@ -161,12 +161,13 @@ describe("a process killed in the middle of a commit", () => {
     await on.store.close();
     on.save(".git/notesd/intents/.000000000008.json.7f376a45b6d2.tmp", "{");
     on.save(".git/notesd/.base.log.7f376a45b6d2.tmp", "x");
+    on.save(".git/notesd/incoming-aB3xYz/objects/pack/pack-1.pack", "PACK");
     on.save(".git/objects/pack/.notesd_1234.keep", "");
     const keep = `.git/objects/pack/pack-${"12".repeat(20)}.keep`;
     on.save(keep, "");
     const store = await on.reopen();
     expect(readdirSync(join(on.repo.gitdir, "notesd/intents"))).toEqual([]);
-    expect(readdirSync(join(on.repo.gitdir, "notesd")).filter((f) => f.endsWith(".tmp"))).toEqual([]);
+    expect(readdirSync(join(on.repo.gitdir, "notesd")).filter((f) => /\.tmp$|^incoming/.test(f))).toEqual([]);
     expect(readdirSync(join(on.repo.gitdir, "objects/pack"))).toEqual([keep.split("/").at(-1)]);
     await store.close();
   });

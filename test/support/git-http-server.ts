@@ -11,6 +11,8 @@ export interface GitHttpServer {
   readonly requests: string[];
   /** Answer everything with this status; null: as usual. */
   answerOnly(status: number | null): void;
+  /** From now on a path that begins so is redirected to one that begins otherwise. */
+  movedTo(from: string, to: string): void;
   close(): Promise<void>;
 }
 
@@ -21,11 +23,14 @@ export async function gitHttpServer(
 ): Promise<GitHttpServer> {
   const requests: string[] = [];
   let only: number | null = null;
+  let moved: readonly [string, string] | null = null;
   const wanted =
     login === null ? null : `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`;
   const server: Server = createServer((request, response) => {
     response.on("finish", () => requests.push(`${request.method} ${request.url} ${response.statusCode}`));
     if (only !== null) return void response.writeHead(only).end();
+    if (moved !== null && request.url?.startsWith(moved[0]) === true)
+      return void response.writeHead(301, { location: request.url.replace(...moved) }).end();
     if (wanted !== null && request.headers.authorization !== wanted)
       return void response.writeHead(401, { "www-authenticate": 'Basic realm="git"' }).end();
     backend(folder, login?.username ?? "anonymous", request, response);
@@ -38,6 +43,9 @@ export async function gitHttpServer(
     url: (name) => `http://127.0.0.1:${port}/${name}`,
     answerOnly(status) {
       only = status;
+    },
+    movedTo(from, to) {
+      moved = [from, to];
     },
     close: () =>
       new Promise((resolve) => {

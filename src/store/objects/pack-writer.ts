@@ -5,6 +5,7 @@
  */
 import {
   existsSync,
+  promises as fs,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -95,7 +96,44 @@ async function all(work: readonly Promise<void>[]): Promise<void> {
  * @cost two file syncs side by side, two folder syncs at most
  * @see spec: storage, section 3, step 3
  */
-export async function writePack(gitdir: string, { name, pack, idx }: FinishedPack): Promise<WrittenPack> {
+export function writePack(gitdir: string, { name, pack, idx }: FinishedPack): Promise<WrittenPack> {
+  return putPack(gitdir, name, (temporary) =>
+    all([writeSynced(temporary("pack"), pack, READ_ONLY), writeSynced(temporary("idx"), idx, READ_ONLY)]),
+  );
+}
+
+/**
+ * Move a pack and its idx that are files already into place; as `writePack`.
+ * @param from  files without `.pack` and `.idx`, which are gone then
+ */
+export function placePack(gitdir: string, name: string, from: string): Promise<WrittenPack> {
+  return putPack(gitdir, name, (temporary) =>
+    all(["pack", "idx"].map((ending) => moveSynced(`${from}.${ending}`, temporary(ending)))),
+  );
+}
+
+async function moveSynced(from: string, to: string): Promise<void> {
+  await fs.chmod(from, READ_ONLY.mode);
+  try {
+    await fs.rename(from, to);
+  } catch (error) {
+    // The packs are on another device.
+    if (errnoOf(error) !== "EXDEV") throw error;
+    await fs.copyFile(from, to);
+  }
+  const file = await fs.open(to, "r");
+  try {
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function putPack(
+  gitdir: string,
+  name: string,
+  prepare: (temporary: (ending: string) => string) => Promise<void>,
+): Promise<WrittenPack> {
   const folder = packFolder(gitdir);
   const path = (ending: string) => packFile(gitdir, name, ending);
   const temporary = (ending: string) => unfinishedPackFile(gitdir, name, ending);
@@ -103,10 +141,7 @@ export async function writePack(gitdir: string, { name, pack, idx }: FinishedPac
   return withStorageErrors("writing the pack", async () => {
     try {
       if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
-      await all([
-        writeSynced(temporary("pack"), pack, READ_ONLY),
-        writeSynced(temporary("idx"), idx, READ_ONLY),
-      ]);
+      await prepare(temporary);
       keepPack(gitdir, name);
       renameSync(temporary("pack"), path("pack"));
       renamed = true;

@@ -3,7 +3,7 @@
  * locks, prepared files and stale .keep files of a dead process removed. What is a person's is never removed.
  * Call it while holding the daemon lock.
  */
-import { readdirSync, readFileSync, unlinkSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { CommitId, RepoPath } from "../../domain/note.ts";
@@ -169,4 +169,8 @@ function clearTemporaryFiles({ root, gitdir }: StoreParts): void {
     for (const name of names.filter((one) => pattern.test(one)))
       orAbsent(() => unlinkSync(join(folder, name)));
   }
+  // Packs that a remote was sending.
+  const daemon = join(gitdir, "notesd");
+  for (const name of orAbsent(() => readdirSync(daemon)) ?? [])
+    if (/^incoming-[A-Za-z0-9]{6}$/.test(name)) rmSync(join(daemon, name), { recursive: true, force: true });
 }

@@ -1,17 +1,22 @@
 /** Requests of Git's smart protocol: where they go, who asks, and how long they may take. */
 import type { Credentials, Login } from "./credentials.ts";
+import { movedTo } from "./moved-to.ts";
 import { RemoteFailure } from "./remote.ts";
 import { scrub } from "./remote-url.ts";
 
 type Service = "git-upload-pack" | "git-receive-pack";
 
 export interface HttpPort {
-  /** @throws RemoteFailure */
-  discover(service: Service): Promise<Buffer>;
-  post(service: Service, body: Buffer): Promise<Buffer>;
+  /** What a service says first. @throws RemoteFailure, also while it is read */
+  discover(service: Service): Promise<AsyncIterable<Uint8Array>>;
+  /** @param mostBytes of the answer @throws RemoteFailure, also while it is read */
+  post(service: Service, body: Buffer, mostBytes: number): Promise<AsyncIterable<Uint8Array>>;
 }
 
-const OLD_SERVER = 404;
+const NOT_THERE = 404;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const MOST_REDIRECTS = 5;
+const MOST_ADVERTISED_BYTES = 64 << 20;
 
 export function httpPort(settings: {
   readonly url: string;
@@ -27,7 +32,7 @@ export function httpPort(settings: {
   let base = given.href.replace(/\/+$/, "");
   let login: Login | null = null;
 
-  async function once(path: string, init: RequestInit): Promise<Response> {
+  async function once(url: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("user-agent", "git/notesd");
     if (login !== null)
@@ -36,9 +41,10 @@ export function httpPort(settings: {
         `Basic ${Buffer.from(`${login.username}:${login.password}`).toString("base64")}`,
       );
     try {
-      return await fetch(`${base}${path}`, {
+      return await fetch(url, {
         ...init,
         headers,
+        redirect: "manual",
         signal: AbortSignal.any([
           AbortSignal.timeout(limitMs),
           ...(settings.signal ? [settings.signal] : []),
@@ -49,10 +55,28 @@ export function httpPort(settings: {
     }
   }
 
+  /** Redirects are followed for the first question alone, as Git does it: what was moved is known from then on. */
+  async function follow(path: string, init: RequestInit): Promise<Response> {
+    let url = `${base}${path}`;
+    for (let hops = 0; hops <= MOST_REDIRECTS; hops++) {
+      const response = await once(url, init);
+      if (!REDIRECTS.includes(response.status)) return response;
+      await response.body?.cancel();
+      if (init.method === "POST")
+        throw new RemoteFailure("broken", `${shown} redirects in the middle of its talk`);
+      const next = movedTo(url, response.headers.get("location"), shown);
+      // A login is for where it was asked for; there it is asked for again.
+      if (new URL(next).origin !== new URL(url).origin) login = null;
+      url = next;
+      if (url.endsWith(path)) base = url.slice(0, -path.length);
+    }
+    throw new RemoteFailure("broken", `${shown} redirects more than ${MOST_REDIRECTS} times`);
+  }
+
   /** Once more with a login when the remote asks for one. */
   async function ask(path: string, init: RequestInit): Promise<Response> {
     for (let tries = 0; ; tries++) {
-      const response = await once(path, init);
+      const response = await follow(path, init);
       if (response.status !== 401) {
         if (response.ok && login !== null) await credentials.worked(login);
         return response;
@@ -66,18 +90,28 @@ export function httpPort(settings: {
     }
   }
 
-  async function bytesOf(response: Response): Promise<Buffer> {
+  function refuseFailed(response: Response): void {
     if (response.status === 403) throw new RemoteFailure("denied", `${shown} refuses this login (403)`);
-    if (response.status === OLD_SERVER)
+    if (response.status === NOT_THERE)
       throw new RemoteFailure("denied", `${shown} is not there, or not for this login (404)`);
     if (!response.ok)
       throw new RemoteFailure(
         response.status >= 500 || response.status === 429 ? "away" : "broken",
         `${shown} answers ${response.status}`,
       );
+  }
+
+  async function* bytesOf(response: Response, mostBytes: number): AsyncGenerator<Uint8Array> {
+    let count = 0;
     try {
-      return Buffer.from(await response.arrayBuffer());
+      for await (const chunk of response.body ?? []) {
+        count += chunk.length;
+        if (count > mostBytes)
+          throw new RemoteFailure("broken", `${shown} sends more than ${mostBytes} bytes at once`);
+        yield chunk;
+      }
     } catch (error) {
+      if (error instanceof RemoteFailure) throw error;
       throw new RemoteFailure(
         "away",
         `${shown} went away in the middle of its answer: ${reasonOf(error)}`,
@@ -90,26 +124,24 @@ export function httpPort(settings: {
     async discover(service) {
       const path = `/info/refs?service=${service}`;
       const response = await ask(path, {});
-      // A host that moved the repository says so here; what follows goes there, but no login to another host.
-      if (response.redirected && new URL(response.url).host !== given.host)
-        throw new RemoteFailure("broken", `${shown} has moved to ${scrub(response.url)}; set that URL`);
-      if (response.redirected && response.url.endsWith(path)) base = response.url.slice(0, -path.length);
-      const bytes = await bytesOf(response);
+      refuseFailed(response);
       // A page of somebody else's would read as a remote that is empty.
       if (!response.headers.get("content-type")?.startsWith(`application/x-${service}-advertisement`))
         throw new RemoteFailure(
           "broken",
           `${shown} is no Git repository, or one of a host without the smart protocol`,
         );
-      return bytes;
+      return bytesOf(response, MOST_ADVERTISED_BYTES);
     },
-    async post(service, body) {
+    async post(service, body, mostBytes) {
       const headers = {
         "content-type": `application/x-${service}-request`,
         accept: `application/x-${service}-result`,
       };
       // A copy in a buffer of its own is what the types ask for.
-      return bytesOf(await ask(`/${service}`, { method: "POST", headers, body: new Uint8Array(body) }));
+      const response = await ask(`/${service}`, { method: "POST", headers, body: new Uint8Array(body) });
+      refuseFailed(response);
+      return bytesOf(response, mostBytes);
     },
   };
 }

@@ -5,14 +5,14 @@
  * @see gitprotocol-http(5), gitprotocol-pack(5)
  */
 import type { CommitId } from "../../domain/note.ts";
+import { FLUSH, pktLine } from "../../lib/pkt-line.ts";
 import type { GitLog } from "../history/git-log.ts";
 import type { GitObjects } from "../objects/objects.ts";
 import { packBuilder } from "../objects/pack-bytes.ts";
 import type { Credentials } from "./credentials.ts";
-import { type HttpPort, httpPort } from "./http-port.ts";
-import { isRace } from "./native-remote.ts";
+import { httpPort } from "./http-port.ts";
+import { type IncomingPack, MOST_PACK_BYTES, receivePack } from "./incoming-pack.ts";
 import { newObjects } from "./new-objects.ts";
-import { FLUSH, pktLine, pktLines } from "./pkt-line.ts";
 import {
   isMark,
   REVIEWS,
@@ -23,7 +23,7 @@ import {
   type RemoteWish,
 } from "./remote.ts";
 import { scrub } from "./remote-url.ts";
-import { takePack } from "./take-pack.ts";
+import { bandOne, NOTHING, readAdvertised, readReport } from "./smart-answers.ts";
 import { missingOf } from "./whole-history.ts";
 
 export interface HttpSettings extends RemoteWish {
@@ -31,6 +31,8 @@ export interface HttpSettings extends RemoteWish {
   readonly url: string;
   readonly objects: GitObjects;
   readonly log: GitLog;
+  /** The history as other objects tell it. */
+  readonly logOf: (objects: GitObjects) => GitLog;
   /** Commits that the remote probably has too, and of which nothing is missing here. */
   readonly haves: () => readonly CommitId[];
   readonly credentials: Credentials;
@@ -40,80 +42,96 @@ export interface HttpSettings extends RemoteWish {
   readonly whole: Set<CommitId>;
 }
 
-interface Advertised {
-  readonly refs: ReadonlyMap<string, CommitId>;
-  readonly capabilities: ReadonlySet<string>;
-}
-
+const NOTHING_TO_BRING = { holes: new Map<CommitId, string>(), release() {} };
 const AGENT = "agent=notesd";
-const NOTHING = "0".repeat(40);
+/** What a remote says of a push. */
+const MOST_REPORT_BYTES = 16 << 20;
+/** A pack, and what its bands add. */
+const MOST_ANSWER_BYTES = MOST_PACK_BYTES + (64 << 20);
 
 export function httpRemote(settings: HttpSettings): Remote {
   const { gitdir, branch, objects, log, shown } = settings;
   const port = httpPort(settings);
   const ref = `refs/heads/${branch}`;
-  const source = { log, readTree: (id: string) => objects.read("tree", id) };
   const { whole } = settings;
 
-  async function bring(wants: readonly CommitId[], capabilities: ReadonlySet<string>): Promise<() => void> {
-    const haves = settings.haves();
+  async function receive(
+    wants: readonly CommitId[],
+    capabilities: ReadonlySet<string>,
+  ): Promise<IncomingPack> {
     const known = ["multi_ack_detailed", "side-band-64k", "ofs-delta", "no-progress"].filter((one) =>
       capabilities.has(one),
     );
     if (!known.includes("side-band-64k"))
       throw new RemoteFailure("broken", "the remote's Git is too old for us");
-    const lines = wants.map((id, i) =>
-      pktLine(`want ${id}${i === 0 ? ` ${[...known, AGENT].join(" ")}` : ""}\n`),
-    );
-    const body = Buffer.concat([
-      ...lines,
-      Buffer.from(FLUSH),
-      ...haves.map((id) => pktLine(`have ${id}\n`)),
-      pktLine("done\n"),
-    ]);
-    const { data } = sideBand(await port.post("git-upload-pack", body));
-    const written = await takePack(gitdir, data, settings.env);
-    return () => written?.release();
+    const lines = wants.map((id, i) => `want ${id}${i === 0 ? ` ${[...known, AGENT].join(" ")}` : ""}`);
+    const haves = settings.haves().map((id) => pktLine(`have ${id}`));
+    const body = [...lines.map(pktLine), FLUSH, ...haves, pktLine("done")].join("");
+    const answer = await port.post("git-upload-pack", Buffer.from(body), MOST_ANSWER_BYTES);
+    return receivePack(gitdir, bandOne(answer), settings.env);
   }
 
-  /** What is missing of each tip that was asked for. A tip that is here says nothing of what it reaches. */
-  async function holesOf(tips: Iterable<CommitId>): Promise<Map<CommitId, string>> {
+  /** What is missing of each tip, whether a pack that came is counted or not. A tip that is here says nothing of what it reaches. */
+  async function holesOf(
+    tips: Iterable<CommitId>,
+    incoming: GitObjects | null,
+  ): Promise<Map<CommitId, string>> {
     const known = settings.haves().filter((id) => objects.has(id));
+    const all = incoming === null ? objects : inBoth(incoming, objects);
+    const source = sourceOf(all, incoming === null ? log : settings.logOf(all));
     const holes = new Map<CommitId, string>();
     for (const tip of new Set(tips)) {
       if (whole.has(tip)) continue;
-      const why = objects.has(tip) ? await missingOf(source, objects, tip, known) : `${tip} is missing`;
-      if (why === null) whole.add(tip);
-      else holes.set(tip, why);
+      const why = all.has(tip) ? await missingOf(source, all, tip, known) : `${tip} is missing`;
+      if (why !== null) holes.set(tip, why);
     }
     return holes;
+  }
+
+  /**
+   * Bring what is missing of the remote's tips. A pack is one of ours only when it makes a tip whole: another one would
+   * stay for ever, and come again with each sync.
+   * @returns what is missing even then @throws RemoteFailure broken: the branch isn't whole
+   */
+  async function bring(
+    head: CommitId | null,
+    lacking: readonly CommitId[],
+    capabilities: ReadonlySet<string>,
+  ): Promise<{ readonly holes: ReadonlyMap<CommitId, string>; release(): void }> {
+    const incoming = await receive(lacking, capabilities);
+    try {
+      const holes = await holesOf(lacking, incoming.objects);
+      const hole = head === null ? undefined : holes.get(head);
+      if (hole !== undefined)
+        throw new RemoteFailure(
+          "broken",
+          `the remote sent a history with holes (${scrub(hole)}); is it a shallow clone?`,
+        );
+      const written = holes.size < lacking.length ? await incoming.place() : null;
+      return { holes, release: () => written?.release() };
+    } finally {
+      await incoming.discard();
+    }
   }
 
   return {
     shown,
     async fetch() {
-      const { refs, capabilities } = await advertised(port, "git-upload-pack");
+      const { refs, capabilities } = await readAdvertised(await port.discover("git-upload-pack"));
       const head = refs.get(ref) ?? null;
       const reviews = new Map([...refs].filter(([name]) => isMark(name)));
-      const wanted = [...(head === null ? [] : [head]), ...reviews.values()];
-      const lacking = await holesOf(wanted);
-      const release = lacking.size === 0 ? () => {} : await bring([...lacking.keys()], capabilities);
-      const holes = lacking.size === 0 ? lacking : await holesOf(wanted);
-      const hole = head === null ? undefined : holes.get(head);
-      if (hole !== undefined) {
-        release();
-        throw new RemoteFailure(
-          "broken",
-          `the remote sent a history with holes (${scrub(hole)}); is it a shallow clone?`,
-        );
-      }
+      const wanted = new Set([...(head === null ? [] : [head]), ...reviews.values()]);
+      const lacking = [...(await holesOf(wanted, null)).keys()];
+      const { holes, release } =
+        lacking.length === 0 ? NOTHING_TO_BRING : await bring(head, lacking, capabilities);
+      whole.clear();
+      for (const id of wanted) if (!holes.has(id)) whole.add(id);
       for (const [name, id] of reviews) if (holes.has(id)) reviews.delete(name);
       const refusedMarks = [...refs.keys()].filter((name) => name.startsWith(REVIEWS) && !reviews.has(name));
-      for (const id of whole) if (!wanted.includes(id)) whole.delete(id);
       return { refs: { branch: head, reviews, refusedMarks }, release };
     },
     async push(updates) {
-      const { refs, capabilities } = await advertised(port, "git-receive-pack");
+      const { refs, capabilities } = await readAdvertised(await port.discover("git-receive-pack"));
       const stale = updates.filter(({ ref: name, from }) => (refs.get(name) ?? null) !== from);
       const going = updates.filter((update) => !stale.includes(update));
       const behind = stale.map(
@@ -130,84 +148,33 @@ export function httpRemote(settings: HttpSettings): Remote {
   ): Promise<RefResult[]> {
     const wanted = ["report-status", "side-band-64k", "ofs-delta"].filter((one) => capabilities.has(one));
     const pack = packBuilder();
+    const source = sourceOf(objects, log);
     for (const { to, from } of updates)
       for await (const { type, id } of newObjects(source, to, from === null ? [] : [from]))
         pack.add(type, id, objects.read(type, id));
     const commands = updates.map(({ ref: name, from, to }, i) =>
-      pktLine(`${from ?? NOTHING} ${to} ${name}${i === 0 ? `\0 ${[...wanted, AGENT].join(" ")}` : ""}\n`),
+      pktLine(`${from ?? NOTHING} ${to} ${name}${i === 0 ? `\0 ${[...wanted, AGENT].join(" ")}` : ""}`),
     );
-    const answer = await port.post(
-      "git-receive-pack",
-      Buffer.concat([...commands, Buffer.from(FLUSH), pack.finish().pack]),
-    );
-    return resultsOf(answer, wanted.includes("side-band-64k"), updates);
+    const body = Buffer.concat([Buffer.from([...commands, FLUSH].join("")), pack.finish().pack]);
+    const answer = await port.post("git-receive-pack", body, MOST_REPORT_BYTES);
+    return readReport(answer, wanted.includes("side-band-64k"), updates);
   }
 }
 
-/** What a remote says first: its refs, and what it can. @throws RemoteFailure */
-async function advertised(
-  port: HttpPort,
-  service: "git-upload-pack" | "git-receive-pack",
-): Promise<Advertised> {
-  const refs = new Map<string, CommitId>();
-  let capabilities: ReadonlySet<string> = new Set();
-  for (const line of lines(await port.discover(service))) {
-    const text = line?.toString("utf8").replace(/\n$/, "") ?? "# ";
-    if (text.startsWith("# ")) continue;
-    if (text.startsWith("ERR ")) throw new RemoteFailure("broken", scrub(text.slice(4)));
-    if (text.startsWith("shallow "))
-      throw new RemoteFailure("broken", "the remote is a shallow clone: run git fetch --unshallow there");
-    const [named = "", told] = text.split("\0");
-    if (told !== undefined) capabilities = new Set(told.trim().split(" "));
-    const id = named.slice(0, 40);
-    // Checked by the expression: 40 hex digits.
-    if (/^[0-9a-f]{40} /.test(named) && id !== NOTHING && !named.endsWith("^{}"))
-      refs.set(named.slice(41), id as CommitId);
-  }
-  return { refs, capabilities };
-}
+const sourceOf = (objects: Pick<GitObjects, "read">, log: GitLog) => ({
+  log,
+  readTree: (id: string) => objects.read("tree", id),
+});
 
-function lines(bytes: Buffer): (Buffer | null)[] {
-  try {
-    return [...pktLines(bytes)];
-  } catch (error) {
-    throw new RemoteFailure(
-      "broken",
-      "the remote's answer is cut short, or that URL is no Git repository",
-      error,
-    );
-  }
-}
-
-/** Take an answer's bands apart: 1 what was asked for, 2 words for people, 3 why it ended. */
-function sideBand(answer: Buffer): { readonly data: Buffer; readonly words: string } {
-  const data: Buffer[] = [];
-  let words = "";
-  for (const line of lines(answer)) {
-    const band = line?.[0];
-    if (line === null || band === undefined) continue;
-    if (band === 1) data.push(line.subarray(1));
-    else if (band === 2) words += line.toString("utf8", 1);
-    else if (band === 3) throw new RemoteFailure("broken", scrub(line.toString("utf8", 1).trim()));
-    else if (line.toString("latin1", 0, 4) === "ERR ")
-      throw new RemoteFailure("broken", scrub(line.toString("utf8", 4).trim()));
-  }
-  return { data: Buffer.concat(data), words: scrub(words.trim()) };
-}
-
-function resultsOf(answer: Buffer, inBands: boolean, updates: readonly RefUpdate[]): RefResult[] {
-  const { data, words } = inBands ? sideBand(answer) : { data: answer, words: "" };
-  const said = lines(data).flatMap((line) =>
-    line === null ? [] : [line.toString("utf8").replace(/\n$/, "")],
-  );
-  const unpack = said.find((line) => line.startsWith("unpack "));
-  if (unpack === undefined)
-    throw new RemoteFailure("away", "the remote took a push and did not say what became of it");
-  return updates.map(({ ref }) => {
-    if (said.includes(`ok ${ref}`)) return { ref, kind: "pushed", why: "" };
-    const why = said.find((line) => line.startsWith(`ng ${ref} `))?.slice(`ng ${ref} `.length) ?? unpack;
-    return isRace(why)
-      ? { ref, kind: "behind", why }
-      : { ref, kind: "refused", why: [scrub(why), words].filter((text) => text !== "").join("\n") };
-  });
+/** The objects of a pack that came, and those that are here. */
+function inBoth(incoming: GitObjects, objects: GitObjects): GitObjects {
+  return {
+    ...objects,
+    find: (id) => incoming.find(id) ?? objects.find(id),
+    has: (id) => incoming.has(id) || objects.has(id),
+    read(type, id) {
+      const found = incoming.find(id);
+      return found?.type === type ? found.bytes : objects.read(type, id);
+    },
+  };
 }

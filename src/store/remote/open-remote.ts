@@ -8,6 +8,8 @@ import { join, resolve } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
 import type { CommitId } from "../../domain/note.ts";
 import { readGitConfig } from "../../lib/git-config.ts";
+import { openRepositoryLog } from "../history/repository-log.ts";
+import type { GitObjects } from "../objects/objects.ts";
 import { deleteLocalRef, writeLocalRef } from "../refs/local-refs.ts";
 import { listRefs, readRef } from "../refs/refs.ts";
 import { withStorageErrors } from "../storage-error.ts";
@@ -60,6 +62,7 @@ export function openRemotes(
 
   const read = (name: string) => readRef(gitdir, name);
   const isCommit = (id: CommitId) => objects.find(id)?.type === "commit";
+  const logOf = (all: GitObjects) => openRepositoryLog(parts.history, all).log;
   const whole = new Map<string, Set<CommitId>>();
 
   const namedUrl = async (remote: string) =>
@@ -106,7 +109,10 @@ export function openRemotes(
       const haves = () => [readRef(gitdir, `${kept}/synced`), readRef(gitdir, ref)].flatMap((id) => id ?? []);
       const found = whole.get(kept) ?? new Set();
       whole.set(kept, found);
-      return { kept, ...httpRemote({ ...common, url, objects, log, haves, credentials, whole: found }) };
+      return {
+        kept,
+        ...httpRemote({ ...common, url, objects, log, logOf, haves, credentials, whole: found }),
+      };
     },
     isNamed: async (remote) => (await namedUrl(remote)) !== undefined,
     read,

@@ -14,6 +14,11 @@ type ReadTree = (id: ObjectId) => Uint8Array;
 
 const MODES: readonly string[] = ["100644", "100755", "120000", "160000"] satisfies Entry["mode"][];
 
+/** A few trees that hold each other may stand for more files than a disk has. */
+const MOST_ENTRIES = 2_000_000;
+/** As systems have it; a longer path can't be placed. */
+const MOST_PATH_BYTES = 4096;
+
 /** @throws NotesError INVALID_PARAMS a kind of entry that Git has no longer */
 export function toEntry(path: string, { mode, id }: TreeEntry): Entry {
   // Old versions of Git wrote other permissions of files; they mean a plain one.
@@ -46,13 +51,17 @@ function legible(folder: string, raw: string): string {
  * Everything that differs from one tree to another, by path bytes.
  *
  * @param before,after tree ids; null: an empty tree
+ * @param mostEntries that may differ, folders too
+ * @throws NotesError INVALID_PARAMS more than that, a path that is too long, or no UTF-8, or of a kind that Git has no longer
  * @cost one read for each folder that differs, in slices
  */
 export async function diffEntries(
   read: ReadTree,
   before: ObjectId | null,
   after: ObjectId | null,
+  mostEntries = MOST_ENTRIES,
 ): Promise<EntryChange[]> {
+  let count = 0;
   const changes: EntryChange[] = [];
   const turn = slicer();
   const namesOf = (id: ObjectId | null) =>
@@ -72,6 +81,9 @@ export async function diffEntries(
       const [was, is] = [old.get(name), now.get(name)];
       if (was?.id === is?.id && was?.mode === is?.mode) continue;
       const path = `${folder}${legible(folder, name)}`;
+      if (++count > mostEntries) throw tooMuch(`more than ${mostEntries} files and folders differ`, path);
+      if (path.length > MOST_PATH_BYTES)
+        throw tooMuch(`a path has more than ${MOST_PATH_BYTES} characters`, path);
       const below = (entry: TreeEntry | undefined) =>
         entry !== undefined && isFolder(entry.mode) ? entry.id : null;
       const plain = (entry: TreeEntry | undefined) =>
@@ -85,6 +97,11 @@ export async function diffEntries(
 
   await walk("", before, after);
   return changes.sort((a, b) => byBytes(a.path, b.path));
+}
+
+function tooMuch(why: string, path: string): NotesError {
+  const message = `Between the two commits ${why}; no notebook is like that, and it is not taken. Make the change smaller where it comes from.`;
+  return new NotesError("INVALID_PARAMS", message, { path: path.slice(0, 200) });
 }
 
 /** What stands at a path of a tree; null: nothing, or a folder. @cost one read for each folder on the way */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -8,8 +9,12 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { FLUSH, pktText } from "../../../src/lib/pkt-line.ts";
+import { GIT_ENV } from "../../support/git-env.ts";
 import { type GitHttpServer, gitHttpServer } from "../../support/git-http-server.ts";
 import { type GitRepo, repoAt, temporaryFolder } from "../../support/git-repo.ts";
 import { openSynced, type SyncedNotebook } from "../../support/synced-notebook.ts";
@@ -199,4 +204,92 @@ test("refs there that are no marks of reviews are left, told, and stop nothing",
   expect(result.message).toContain(odd);
   expect(result.message).toContain("refs/notesd/review/x/y");
   expect(a.repo.git("for-each-ref", "--format=%(refname)", "refs/notesd/review")).toBe(fine);
+});
+
+/** A host of one page after the other, and what it was asked with. */
+async function host(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const on = createServer(answer);
+  await new Promise<void>((resolve) => on.listen(0, "127.0.0.1", resolve));
+  // A server that listens on TCP has such an address.
+  const { port } = on.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      on.closeAllConnections();
+      on.close(() => resolve());
+    });
+  return { url: `http://127.0.0.1:${port}`, close };
+}
+
+/** Answers as a Git host does, with this pack whatever is asked for. */
+const sends = (pack: Buffer) => (request: IncomingMessage, response: ServerResponse) => {
+  const isFirst = request.url?.includes("/info/refs") === true;
+  const kind = isFirst ? "advertisement" : "result";
+  response.setHeader("content-type", `application/x-git-upload-pack-${kind}`);
+  if (isFirst) {
+    const refs = bare.tryGit("upload-pack", "--http-backend-info-refs", ".").stdout;
+    return void response.end(`${pktText("# service=git-upload-pack\n")}${FLUSH}${refs}`);
+  }
+  request.resume();
+  response.write(pktText("NAK\n"));
+  for (let at = 0; at < pack.length; at += 1000) {
+    const part = pack.subarray(at, at + 1000);
+    response.write((part.length + 5).toString(16).padStart(4, "0"));
+    response.write(Buffer.concat([Buffer.from([1]), part]));
+  }
+  response.end(FLUSH);
+};
+const left = (on: SyncedNotebook) => [
+  ...readdirSync(join(on.repo.gitdir, "objects/pack")).filter((name) => !name.endsWith(".rev")),
+  ...readdirSync(join(on.repo.gitdir, "notesd")).filter((name) => name.startsWith("incoming")),
+];
+
+test("a pack with a hole is refused, however often it comes, and nothing of it stays", async () => {
+  const a = await daemon();
+  const { path } = await a.create("One", BODY);
+  await a.run();
+  const blob = bare.git("rev-parse", `main:${path}`);
+  const ids = bare.git("rev-list", "--objects", "--no-object-names", "main").split("\n");
+  const pack = execFileSync("git", ["pack-objects", "--stdout", "-q"], {
+    ...{ cwd: bare.root, env: GIT_ENV },
+    input: `${ids.filter((id) => id !== blob).join("\n")}\n`,
+  });
+  const holey = await host(sends(pack));
+  const b = await daemon(`${holey.url}/notes.git`);
+  const before = left(b);
+  for (const _ of [1, 2]) {
+    expect(await b.run()).toMatchObject({ state: "broken", message: expect.stringContaining(blob) });
+    expect(await b.store.tip()).toBeNull();
+    expect(left(b)).toEqual(before);
+  }
+  expect(b.repo.tryGit("fsck", "--strict")).toMatchObject({ status: 0 });
+  await holey.close();
+  const cut = await host(sends(pack.subarray(0, 100)));
+  b.repo.git("config", "remote.origin.url", `${cut.url}/notes.git`);
+  expect(await b.run()).toMatchObject({ state: "broken" });
+  expect(left(b)).toEqual(before);
+  await cut.close();
+});
+
+test("a redirect on the same host is followed, with the login; to another host nothing goes", async () => {
+  const seen: (string | undefined)[] = [];
+  const other = await host((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(404).end();
+  });
+  const moved = await host((request, response) => {
+    if (request.headers.authorization === undefined) return void response.writeHead(401).end();
+    response.writeHead(302, { location: `${other.url}${request.url}` }).end();
+  });
+  const a = await daemon(`${moved.url}/notes.git`);
+  await a.create("One", BODY);
+  expect(await a.run()).toMatchObject({
+    state: "broken",
+    message: expect.stringContaining(`moved to ${other.url}`),
+  });
+  expect(seen).toEqual([]);
+  await moved.close();
+  await other.close();
+  a.repo.git("config", "remote.origin.url", server.url("old.git"));
+  server.movedTo("/old.git", "/notes.git");
+  expect(await a.run()).toMatchObject({ state: "ok", pushed: 1 });
 });
