@@ -133,7 +133,7 @@ async function once(
       if (index !== null) held.replace("index", index.bytes);
     }
     parts.onStep("locked");
-    published = underTheLocks(parts, chain, written.files, index, elsewhere, held);
+    published = await underTheLocks(parts, chain, written.files, index, elsewhere, held);
   } finally {
     // Locks taken by `underLocks` are its own to give back.
     if (lockedBefore === null) held?.release();
@@ -195,21 +195,21 @@ function prepareLocks(parts: StoreParts, tip: string, index: NextIndex | null, e
 
 type UnderLocks = Published & Pick<PublishedGroup, "indexMoved">;
 
-/** Steps 6 and 7, without a turn of the loop. Null: what we built on is no more. */
-function underTheLocks(
+/** Steps 6 and 7, without a turn of the loop but for very many files. Null: what we built on is no more. */
+async function underTheLocks(
   parts: StoreParts,
   chain: Chain,
   files: readonly PreparedFile[],
   index: NextIndex | null,
   elsewhere: boolean,
   held: HeldLocks,
-): UnderLocks | null {
+): Promise<UnderLocks | null> {
   const { root, gitdir, ref, intents, onStep, foreign } = parts;
   foreign.look();
   const state = parts.state();
   refuseBusy(state);
   const moved = readRef(gitdir, ref) !== chain.base || (state.state === "elsewhere") !== elsewhere;
-  if (moved || !filesAsSeen(root, files)) return null;
+  if (moved || !(await filesAsSeen(root, files))) return null;
   const from = indexSignature(gitdir);
   let next = index;
   if (next !== null && from !== next.signature) {
@@ -222,7 +222,7 @@ function underTheLocks(
     ...{ root, gitdir, ref, chain, files, intents, elsewhere, index: next !== null, onStep },
     readBlob,
   };
-  const published = publish(publication, held);
+  const published = await publish(publication, held);
   try {
     const to = next !== null && published.indexed ? parts.index.wrote(next.index) : indexSignature(gitdir);
     foreign.settle();

@@ -1,13 +1,16 @@
 /**
  * The moment of publication: everything is prepared and durable, the locks are held, and only checks and
- * renames are left. Synchronous from the first check to the last rename.
+ * renames are left. Synchronous from the first check to the last rename, but for a move of very many files: that gives
+ * the loop its turns between two files, with the locks held as Git's own checkout holds them.
  * Invariants: the ref's rename is the commit point, before it nothing has happened, after it nothing is
  * reported as not committed; the Git index never lags an unlocked ref.
  */
 
+import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
 import { COMMITTER } from "../../domain/commit-message.ts";
 import type { RepoPath } from "../../domain/note.ts";
+import { slicer } from "../../lib/slicer.ts";
 import type { PlainFolders } from "../files/disk-look.ts";
 import { isVacant, lstatNow, signatureOf, signatureText } from "../files/file-signature.ts";
 import { makeLink, removeFolder, removeLink } from "../files/links.ts";
@@ -62,15 +65,26 @@ export interface Published {
   readonly trouble: unknown;
 }
 
+/** From so many files on a publication is done in slices; fewer are placed in some tens of milliseconds. */
+const MANY_FILES = 1000;
+
+const turnsFor = (files: readonly PreparedFile[]) => (files.length < MANY_FILES ? () => null : slicer());
+
 /** Whether a working file is still what was seen when the chain was built. @cost one lstat a file */
-export function filesAsSeen(root: string, files: readonly PreparedFile[]): boolean {
-  return files.every(({ intent, look, later }) => {
-    if (later === true) return true;
+export async function filesAsSeen(root: string, files: readonly PreparedFile[]): Promise<boolean> {
+  const turn = turnsFor(files);
+  for (const { intent, look, later } of files) {
+    if (later === true) continue;
     const now = lstatNow(`${root}/${intent.path}`);
-    if (look.kind !== "file") return isVacant(now);
-    return now !== null && signatureText(signatureOf(now)) === signatureText(signatureOf(look.stat));
-  });
+    if (look.kind !== "file" ? !isVacant(now) : !isAsSeen(now, look.stat)) return false;
+    const pause = turn();
+    if (pause !== null) await pause;
+  }
+  return true;
 }
+
+const isAsSeen = (now: BigIntStats | null, seen: BigIntStats) =>
+  now !== null && signatureText(signatureOf(now)) === signatureText(signatureOf(seen));
 
 /**
  * Publish a checked chain under its locks.
@@ -78,7 +92,7 @@ export function filesAsSeen(root: string, files: readonly PreparedFile[]): boole
  * @param held index, HEAD and ref; the ref alone with HEAD while `elsewhere`
  * @throws what stopped it before the commit point; nothing but reflog lines was written then
  */
-export function publish(publication: Publication, held: HeldLocks): Published {
+export async function publish(publication: Publication, held: HeldLocks): Promise<Published> {
   const { gitdir, ref, chain, elsewhere, onStep } = publication;
   held.check();
   const lines = reflogOf(chain);
@@ -97,7 +111,7 @@ export function publish(publication: Publication, held: HeldLocks): Published {
     onStep("ref");
     if (!elsewhere) {
       eachLink(publication, removeLink, pending, failed);
-      placeAll(publication, pending, theirs, failed);
+      await placeAll(publication, pending, theirs, failed);
       eachLink(publication, makeLink, pending, failed);
     }
     onStep("files");
@@ -124,13 +138,14 @@ function movePoint({ gitdir, ref, chain }: Publication, held: HeldLocks): void {
   }
 }
 
-function placeAll(
+async function placeAll(
   { root, chain, files, intents, onStep }: Publication,
   pending: RepoPath[],
   theirs: RepoPath[],
   failed: (error: unknown) => void,
-): void {
-  const plain: PlainFolders = new Set();
+): Promise<void> {
+  const turn = turnsFor(files);
+  let plain: PlainFolders = new Set();
   for (const { intent, place, later } of files) {
     if (!place) continue;
     const { path, replaced, prepared } = intent;
@@ -139,6 +154,11 @@ function placeAll(
       continue;
     }
     onStep("file");
+    const pause = turn();
+    if (pause !== null) {
+      await pause;
+      plain = new Set();
+    }
     try {
       const placement = {
         path,

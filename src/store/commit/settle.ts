@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { RepoPath } from "../../domain/note.ts";
 import { fsyncFolder } from "../../lib/durable-file.ts";
+import { slicer } from "../../lib/slicer.ts";
 import { lstatNow } from "../files/file-signature.ts";
 import { dropPrepared, dropPreparedOf } from "../files/prepare-files.ts";
 import { carryOut, isRefused } from "../recovery/carry-out.ts";
@@ -84,9 +85,13 @@ export function openSettling(
     }
     later(async () => {
       try {
-        for (const file of files)
+        const turn = slicer();
+        for (const file of files) {
           if (file.intent.replaced !== null) returnAside({ root, intents }, file.intent);
-        dropPrepared(files, intents);
+          dropPrepared([file], intents);
+          const pause = turn();
+          if (pause !== null) await pause;
+        }
       } catch (error) {
         oweFiles([intent]);
         throw error;
