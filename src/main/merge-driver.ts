@@ -5,7 +5,7 @@
  *
  * @see gitattributes(5), "Defining a custom merge driver" · storage, section 5
  */
-import { readFile, writeFile } from "node:fs/promises";
+import { access, readFile, writeFile } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { blobIdOf, fileId } from "../domain/identity.ts";
 import { mergeVirtualBase } from "../domain/merge.ts";
@@ -86,7 +86,8 @@ export async function mergeDriver(
     if (Buffer.compare(merged, mine) !== 0) await writeFile(resolve(around.cwd, ours), merged);
     return 0;
   }
-  const gitdir = await commonGitDir(around);
+  const own = await ownGitDir(around);
+  const gitdir = await commonGitDir(own);
   const noteId = words.describe(path, mine).id ?? words.describe(path, other).id ?? fileId(path, () => false);
   const objects = gitObjects(gitdir);
   const locks = gitLocks({ gitdir, clock: systemClock, lockWaitMs: LOCK_WAIT_MS });
@@ -98,10 +99,24 @@ export async function mergeDriver(
   const since = new Date(systemClock.now()).toISOString();
   await openConflicts(gitdir, objects, locks).keep({ note_id: noteId, path, since, ...sides }, other);
   objects.close();
+  // In a rebase Git calls "ours" what one rebases onto, and "theirs" what one wrote oneself.
+  const outcome = (await isRebasing(own))
+    ? "It is as on the branch that you rebase onto; your version is kept"
+    : "It is as on yours; the other side is kept";
   say(
-    `notesd: ${path} was changed differently on both sides. It is as on yours; the other side is kept: notesd conflicts ${noteId}\n`,
+    `notesd: ${path} was changed differently on both sides. ${outcome}, and this lists both: notesd conflicts ${noteId}\n`,
   );
   return 0;
+}
+
+async function isRebasing(gitDir: string): Promise<boolean> {
+  const has = (name: string) =>
+    access(join(gitDir, name)).then(
+      () => true,
+      () => false,
+    );
+  // `git am` has the second folder as well, with another file in it.
+  return (await has("rebase-merge")) || (await has("rebase-apply/rebasing"));
 }
 
 /** `mergeDriver` as a process of Git's, without the command line. @returns the exit code */
@@ -118,8 +133,8 @@ export async function runMergeDriver(
   }
 }
 
-/** The Git directory that worktrees share. @throws ProcessError USAGE */
-async function commonGitDir({ env, cwd }: Surroundings): Promise<string> {
+/** The Git directory of the working tree that is merged in. @throws ProcessError USAGE */
+async function ownGitDir({ env, cwd }: Surroundings): Promise<string> {
   const named = env["GIT_DIR"];
   const gitDir =
     named === undefined
@@ -128,6 +143,11 @@ async function commonGitDir({ env, cwd }: Surroundings): Promise<string> {
         ? named
         : resolve(cwd, named);
   if (gitDir === undefined) throw new ProcessError("USAGE", `${cwd} is in no Git repository.`);
+  return gitDir;
+}
+
+/** The one that worktrees share. */
+async function commonGitDir(gitDir: string): Promise<string> {
   const common = (await readFile(join(gitDir, "commondir"), "utf8").catch(() => "")).trim();
   return common === "" ? gitDir : resolve(gitDir, common);
 }

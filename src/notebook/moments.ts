@@ -17,6 +17,8 @@ const DAY_MS = 24 * HOUR_MS;
 const AGO = /^([1-9]\d{0,4})([hd])$/;
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
+/** Where a stretch of history begins; it may be before the first commit. */
+const STARTS: ReadonlySet<string> = new Set(["since", "from"]);
 const FORMS =
   "a commit (7 to 40 hex digits), a time such as 2026-11-30 or 2026-11-30T10:15:00Z, 7d, 12h, a weekday, today, yesterday or last";
 
@@ -29,7 +31,8 @@ export interface MomentDeps {
 /**
  * Resolve a moment. A commit's time is its author date; a time's commit is the newest on the branch by then.
  * @param parameter  where the caller gave it, for the refusal
- * @throws NotesError INVALID_PARAMS what is no such form; UNKNOWN_COMMIT hex digits that name no commit
+ * @throws NotesError INVALID_PARAMS what is no such form; UNKNOWN_COMMIT hex digits that name no commit of ours,
+ * nor, for what is no beginning, one at all
  * @cost a time: a walk back along the branch
  */
 export async function resolveMoment(
@@ -46,7 +49,11 @@ export async function resolveMoment(
     return ofCommit(deps, await deps.store.resolveCommit(word));
   }
   const cursor = parseCursor(word);
-  if (cursor) return ofCommit(deps, cursor.commit);
+  if (cursor && (cursor.commit !== null || STARTS.has(parameter))) return ofCommit(deps, cursor.commit);
+  if (cursor) {
+    const message = `${shown(text)} is the place before the first commit, where there is nothing yet. Name a commit or a time.`;
+    throw new NotesError("UNKNOWN_COMMIT", message, { commit: text });
+  }
   throw invalid(text, `is no moment: give ${FORMS}`, parameter);
 }
 

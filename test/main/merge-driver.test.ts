@@ -78,6 +78,17 @@ test("what doesn't merge leaves ours, keeps theirs reachable, and says so; never
   expect(tryGit("fsck", "--strict", "--no-dangling").status).toBe(0);
 });
 
+test.each(["--merge", "--apply"])("in a rebase %s it says whose version stands and whose is kept", (how) => {
+  parted(note("a", "one\n\nmine\n\nthree\n"), note("a", "one\n\nupstream\n\nthree\n"));
+  git("checkout", "-q", "other");
+  const rebased = tryGit("rebase", how, "main");
+  const said = rebased.stdout + rebased.stderr;
+  expect(said).toContain("as on the branch that you rebase onto; your version is kept");
+  expect(said).toContain("notesd conflicts n1");
+  const [ref = ""] = kept();
+  expect(git("show", `${ref}:theirs`)).toContain("mine");
+});
+
 test("rebase, cherry-pick and stash pop merge notes too", () => {
   parted(note("a, b", "one\n\ntwo\n\nthree\n"), note("a", "ONE\n\ntwo\n\nthree\n"));
   git("cherry-pick", "other");

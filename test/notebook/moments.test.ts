@@ -21,7 +21,8 @@ function notebook(last: CommitId | null = null) {
   const second = commit(23);
   const third = commit(29);
   const deps = { store, clock: fakeClock(NOW_MS), seen: { last: () => last } };
-  return { first, second, third, moment: (text: string) => resolveMoment(deps, text, caller, "at") };
+  const moment = (text: string, parameter = "at") => resolveMoment(deps, text, caller, parameter);
+  return { first, second, third, moment };
 }
 
 test.each([
@@ -48,6 +49,17 @@ test("a time's commit is the newest by then, none before the first", async () =>
   expect((await moment("6d")).commit).toBe(second);
   expect((await moment("12h")).commit).toBe(third);
   expect((await moment("2026-01-01")).commit).toBeNull();
+});
+
+test("the place before the first commit begins a stretch of history, and is no commit", async () => {
+  const { moment } = notebook();
+  const zeros = "0".repeat(40);
+  expect(await moment(zeros, "since")).toEqual({ commit: null, atMs: 0 });
+  for (const parameter of ["at", "to", "until"])
+    await expect(moment(zeros, parameter)).rejects.toMatchObject({
+      code: "UNKNOWN_COMMIT",
+      message: expect.stringMatching(/before the first commit.*Name a commit or a time/),
+    });
 });
 
 test("a commit is found by all of its digits or enough of them, with its time", async () => {

@@ -144,13 +144,22 @@ async function merge(
   }
 }
 
-function messageOf({ index, isNote }: JoinDeps, { files, merged }: MergePlan, wish: JoinWish): CommitMessage {
-  const count = files.filter(({ path }) => isNote(path)).length;
+function messageOf(
+  { index, isNote }: JoinDeps,
+  { files, merged, clashes }: MergePlan,
+  wish: JoinWish,
+): CommitMessage {
+  const notes = files.filter(({ path }) => isNote(path)).length;
+  const what =
+    counted(notes, "a note", "notes") ??
+    counted(clashes.length, "a conflict", "conflicts") ??
+    counted(files.length, "a file", "files") ??
+    "nothing new";
   const noteIds = merged.flatMap((path) => index.idAt(path) ?? []);
   return {
     action: "merge",
     label: null,
-    title: `${count === 1 ? "a note" : `${count} notes`} ${wish.title}`,
+    title: `${what} ${wish.title}`,
     reason: wish.reason,
     changes: null,
     noteIds: [...new Set(noteIds)],
@@ -159,6 +168,9 @@ function messageOf({ index, isNote }: JoinDeps, { files, merged }: MergePlan, wi
     ...NO_REQUEST,
   };
 }
+
+const counted = (count: number, one: string, many: string) =>
+  count === 0 ? null : count === 1 ? one : `${count} ${many}`;
 
 const unrelated = (theirs: CommitId) =>
   new NotesError(

@@ -168,6 +168,21 @@ test("a criss-cross: two merges of the same two sides merge, whichever side come
   await other.dispose();
 });
 
+test.each([
+  ["a note", { "notes/a.md": BODY.replace("two", "2") }, { "notes/b.md": null }],
+  ["2 notes", { "notes/a.md": BODY.replace("two", "2") }, { "notes/b.md": null, "notes/c.md": "c\n" }],
+  ["a conflict", { "notes/a.md": "mine\n" }, { "notes/a.md": "theirs\n" }],
+  ["2 conflicts", { "notes/a.md": "1\n", "notes/b.md": "1\n" }, { "notes/a.md": "2\n", "notes/b.md": "2\n" }],
+  ["a file", { "notes/a.md": "1\n" }, { "README.txt": "read\n" }],
+  ["nothing new", { "notes/b.md": null, "notes/c.md": "c\n" }, { "notes/b.md": null }],
+  ["nothing new", { "notes/b.md": BODY.replace("two", "2") }, { "notes/b.md": null }],
+])("a merge is named by what came with it: %s", async (what, ours, theirs) => {
+  const root = await begin({ "notes/a.md": BODY, "notes/b.md": BODY });
+  const { other } = await sides(root, ours, theirs);
+  const { commit: made } = await on.notebook.join(other, HOW);
+  expect((await on.store.commitInfo(made)).subject).toBe(`merge: ${what} from origin`);
+});
+
 test("a person's unsaved edit of a note that comes in is committed first and merged", async () => {
   const root = await begin({ "notes/a.md": BODY });
   on.store.person.save("notes/a.md", BODY.replace("one", "mine"));
