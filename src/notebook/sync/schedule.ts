@@ -65,7 +65,11 @@ export function scheduleSync(
       throw new NotesError("OVERLOADED", "The daemon is stopping; sync again after a start.", {
         retry_after_ms: 1_000,
       });
-    const result = await syncOnce(deps, wish);
+    const result = await syncOnce(
+      deps,
+      wish,
+      settings.remote === null ? "none is set" : wish.remote === settings.remote ? "set" : "other",
+    );
     const before = last.get(wish.remote);
     last.set(wish.remote, result);
     // What was written while it ran is not there yet.

@@ -16,6 +16,9 @@ import type { Joined, Notebook } from "../notebook.ts";
 import { reviewUpdates } from "./reviews.ts";
 import type { SyncResult, SyncWish } from "./sync-result.ts";
 
+/** Which of the remotes it is: only what diverged from the one that is set, or from any where none is, is the state here. */
+export type Standing = "set" | "other" | "none is set";
+
 export interface SyncDeps {
   readonly store: Pick<NoteStore, "branch" | "tip" | "isAncestor" | "mergeBases" | "conflicts">;
   readonly notebook: Pick<Notebook, "join">;
@@ -42,7 +45,11 @@ interface Tally {
  * @returns also where it failed: `state` says how, `message` why, without credentials
  * @throws NotesError NOT_CONFIGURED, INVALID_PARAMS, STORAGE
  */
-export async function syncOnce(deps: SyncDeps, wish: SyncWish): Promise<SyncResult> {
+export async function syncOnce(
+  deps: SyncDeps,
+  wish: SyncWish,
+  standing: Standing = "none is set",
+): Promise<SyncResult> {
   const remote = await deps.remotes.open(wish.remote);
   const tally: Tally = { pulled: 0, pushed: 0, there: deps.remotes.read(`${remote.kept}/branch`) };
   const end = (state: SyncState, message: string | null = null) =>
@@ -57,6 +64,7 @@ export async function syncOnce(deps: SyncDeps, wish: SyncWish): Promise<SyncResu
           remote,
           refs,
           attempt === 1 ? wish : { remote: wish.remote },
+          standing,
           tally,
         );
         if (trouble !== null) return await end("diverged", trouble);
@@ -92,11 +100,13 @@ function aboutMarks(shown: string, refused: readonly string[]): string | null {
 /** Join what the remote has. @returns why a person must decide first; null: it is joined */
 async function takeIn(
   { store, notebook, remotes }: SyncDeps,
-  { kept, shown }: OpenedRemote,
+  remote: OpenedRemote,
   { branch: theirs, reviews }: RemoteRefs,
   { diverged }: SyncWish,
+  standing: Standing,
   tally: Tally,
 ): Promise<string | null> {
+  const { kept, shown } = remote;
   // What a ref holds no gc takes away.
   if (theirs !== null) await remotes.write(`${kept}/branch`, theirs);
   for (const [name, id] of reviews) await remotes.write(`${kept}/review/${name.split("/").at(-1)}`, id);
@@ -107,7 +117,7 @@ async function takeIn(
   if (why !== null && diverged === undefined) {
     const old = synced ?? tip;
     if (old !== null) await remotes.write(backupOf(old), old);
-    await remotes.setDiverged(theirs);
+    if (standing !== "other") await remotes.setDiverged(remote, theirs, standing === "set");
     return why;
   }
   const before = tip === null ? null : tip;
@@ -125,7 +135,7 @@ async function takeIn(
   });
   if (joined.kind !== "up_to_date") tally.pulled += await remotes.count(before, theirs);
   await remotes.write(`${kept}/synced`, theirs);
-  await remotes.setDiverged(null);
+  await remotes.setDiverged(remote, null, standing === "set");
   return null;
 }
 

@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import git from "isomorphic-git";
 import { errnoOf } from "../../lib/durable-file.ts";
+import { gitEnvironment } from "../../lib/git-environment.ts";
 import { type GitObjects, gitObjects } from "../objects/objects.ts";
 import { newPackName, packFile, packFolder } from "../objects/pack-names.ts";
 import { placePack, type WrittenPack } from "../objects/pack-writer.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import { RemoteFailure } from "./remote.ts";
-import { gitEnvironment } from "./run-git.ts";
 
 export interface IncomingPack {
   /** What it holds; null: no objects. */

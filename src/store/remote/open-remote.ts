@@ -40,8 +40,11 @@ export interface Remotes {
   write(ref: string, id: CommitId | null): Promise<void>;
   /** Commits that `to` has and `after` lacks; 0 where one of them isn't here. */
   count(after: CommitId | null, to: CommitId): Promise<number>;
-  /** Note that the remote's history was rewritten to this head, or that it no longer matters. */
-  setDiverged(head: CommitId | null): Promise<void>;
+  /**
+   * Note that a remote's history was rewritten to this head, or that it no longer matters.
+   * @param isSet it is the remote that is set: no other one's is told from then on
+   */
+  setDiverged(remote: Pick<OpenedRemote, "kept">, head: CommitId | null, isSet: boolean): Promise<void>;
 }
 
 const LIMIT_MS = 10 * 60_000;
@@ -122,6 +125,7 @@ export function openRemotes(
       if ([after, to].some((id) => id !== null && !objects.has(id))) return 0;
       return (await log.commitsBetween(after, to)).length;
     },
-    setDiverged: (head) => withStorageErrors("noting what a remote did", () => markDiverged(gitdir, head)),
+    setDiverged: ({ kept }, head, isSet) =>
+      withStorageErrors("noting what a remote did", () => markDiverged(gitdir, kept, head, isSet)),
   };
 }

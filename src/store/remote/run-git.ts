@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { errnoOf } from "../../lib/durable-file.ts";
+import { FOR_REMOTES, gitEnvironment } from "../../lib/git-environment.ts";
 import { RemoteFailure } from "./remote.ts";
 import { scrub } from "./remote-url.ts";
 
@@ -31,18 +32,6 @@ const SETTINGS = [
   "credential.interactive=false",
 ].flatMap((setting) => ["-c", setting]);
 
-/** The environment without what Git, or whoever started us, would make of it. */
-export function gitEnvironment(env: Readonly<Record<string, string | undefined>>): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([key]) => !/^(?:GIT_|SSH_ASKPASS|DISPLAY$|NOTESD_)/.test(key));
-  return {
-    ...Object.fromEntries(kept),
-    GIT_TERMINAL_PROMPT: "0",
-    GIT_NO_REPLACE_OBJECTS: "1",
-    SSH_ASKPASS_REQUIRE: "never",
-    LC_ALL: "C",
-  };
-}
-
 /**
  * Run Git in a repository.
  * @throws RemoteFailure broken: there is no Git; away: it took longer than `limitMs`
@@ -60,7 +49,7 @@ export function runGit(
   return new Promise((resolve, reject) => {
     // A session of its own: ssh would ask at the terminal else.
     const child = spawn("git", [...SETTINGS, `--git-dir=${gitdir}`, ...args], {
-      env: gitEnvironment(around.env),
+      env: { ...gitEnvironment(around.env, {}, FOR_REMOTES), SSH_ASKPASS_REQUIRE: "never" },
       stdio: [around.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       detached: true,
     });

@@ -187,6 +187,21 @@ describe("a history that was rewritten", () => {
     expect(b.repo.git("for-each-ref", "refs/notesd/backup")).not.toBe("");
   });
 
+  test("with the remote that is set is the state, whatever is synced with besides", async () => {
+    const { a, b } = await rewritten();
+    const other = repoAt(temporaryFolder());
+    other.git("init", "-q", "--bare", "-b", "main", ".");
+    for (const { repo } of [a, b]) repo.git("remote", "add", "other", other.root);
+    await b.run();
+    expect(await b.run({ remote: "other" })).toMatchObject({ state: "ok" });
+    expect(await b.store.state()).toMatchObject({ state: "diverged" });
+    await b.run({ diverged: "keep_local" });
+    expect(await b.store.state()).toEqual({ state: "ok" });
+    other.git("update-ref", "refs/heads/main", other.git("rev-parse", "main~1"));
+    expect(await b.run({ remote: "other" })).toMatchObject({ state: "diverged" });
+    expect(await b.store.state()).toEqual({ state: "ok" });
+  });
+
   test("--accept-remote takes it over, with files and index, and keeps the old head", async () => {
     const { b } = await rewritten();
     const old = await b.store.tip();
