@@ -10,10 +10,12 @@ import { z } from "zod";
 import { addressOf, runningDaemon } from "../client/discover.ts";
 import { callOverHttp } from "../client/http-call.ts";
 import type { Finding, Flags } from "../doors/cli/host.ts";
+import { readGitConfig } from "../lib/git-config.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 import { processLockHolder } from "../lib/process-lock.ts";
 import { readIndex } from "../store/git-index/git-index.ts";
 import { readShared } from "../store/git-index/shared-index.ts";
+import { holdsPassword, PASSWORD_REMEDY, scrub } from "../store/remote/remote-url.ts";
 import { hooksChanged } from "./hooks.ts";
 import { mergedByLines } from "./merge-driver.ts";
 import { checkRepository } from "./preflight.ts";
@@ -58,6 +60,7 @@ export async function doctor(flags: Flags, around: Surroundings): Promise<Findin
     ...index(place),
     hooks ? bad("hooks", hooks) : ok("hooks", "installed"),
     merging ? bad("merges", merging) : ok("merges", "notes are merged as notes"),
+    ...(await remotes(place)),
     ...(await secrets(place)),
     ...(await daemon(place)),
   ];
@@ -82,6 +85,15 @@ function index({ gitDir }: GitPlace): Finding[] {
   } catch {
     return [];
   }
+}
+
+async function remotes({ gitDir }: GitPlace): Promise<Finding[]> {
+  const values = await readGitConfig(join(gitDir, "config"));
+  return [...values].flatMap(([key, urls]) =>
+    /^remote\..+\.(?:push)?url$/.test(key) && urls.some(holdsPassword)
+      ? [note("remotes", `${scrub(key)} in Git's config holds a password in clear: ${PASSWORD_REMEDY}.`)]
+      : [],
+  );
 }
 
 async function secrets(place: GitPlace): Promise<Finding[]> {

@@ -62,6 +62,7 @@ export const GIT_CONFIG = {
 /** @throws ProcessError USAGE what can't become a note repository; NotesError STORAGE */
 export async function init(wish: InitWish): Promise<InitReport> {
   const wanted = parseSettings(wish.roots === null ? {} : { roots: [...wish.roots] }, "--roots").roots;
+  if (wish.remote !== null) parseSettings({ sync: { remote: wish.remote } }, "--remote");
   const before = await gitPlaceAt(wish.dir);
   if (before) await checkBefore(before, wish, wanted);
   const place = before ?? (await make(wish, wanted ?? []));
@@ -166,12 +167,6 @@ async function ensureFile(file: string, text: string): Promise<void> {
 }
 
 async function setRemote(config: string, url: string): Promise<void> {
-  if (/^[a-z+]+:\/\/[^/@]*:[^/@]*@/i.test(url)) {
-    throw new ProcessError(
-      "USAGE",
-      "The remote's URL holds a password, which would be kept in Git's config. Leave it out.",
-    );
-  }
   await setGitConfig(config, {
     [`remote.${REMOTE}.url`]: url,
     [`remote.${REMOTE}.fetch`]: `+refs/heads/*:refs/remotes/${REMOTE}/*`,

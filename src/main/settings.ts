@@ -6,8 +6,12 @@
  * @see spec: protocol, section 6 (Settings)
  */
 import { z } from "zod";
+import { holdsPassword, PASSWORD_REMEDY } from "../store/remote/remote-url.ts";
 
 const name = z.string().min(1).max(255);
+/** Settings are kept and printed in clear. */
+const withoutPassword = <T extends z.ZodType<string>>(text: T): T =>
+  text.refine((given) => !holdsPassword(given), `a password in a URL is kept nowhere: ${PASSWORD_REMEDY}`);
 const milliseconds = z.number().int().min(0).max(86_400_000);
 const priority = z.number().min(0).max(1);
 
@@ -44,8 +48,14 @@ export const Settings = z.strictObject({
     .optional()
     .describe("Default 6683, or the next free to 6699; 0: any."),
   hosts: z.array(name).max(64).optional().describe("Further Host names (name or name:port) that are ours."),
-  public_url: z.url().optional().describe("How others reach this daemon, e.g. through a proxy."),
-  allowed_origins: z.array(z.url()).max(64).optional().describe("Further web origins that may call."),
+  public_url: withoutPassword(z.url())
+    .optional()
+    .describe("How others reach this daemon, e.g. through a proxy."),
+  allowed_origins: z
+    .array(withoutPassword(z.url()))
+    .max(64)
+    .optional()
+    .describe("Further web origins that may call."),
   types: z
     .record(z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/), z.strictObject({ priority: priority.optional() }))
     .optional()
@@ -114,7 +124,7 @@ export const Settings = z.strictObject({
     .optional(),
   sync: z
     .strictObject({
-      remote: name
+      remote: withoutPassword(name)
         .optional()
         .describe("The remote to be level with: a name of the repository's Git config, a URL or a folder."),
       interval_ms: milliseconds.optional().describe("Between two syncs. Default 300000; 0: none by itself."),

@@ -63,6 +63,13 @@ test("open secrets, foreign hooks, merges by lines, idle settings and a reposito
   });
 });
 
+test("a password in the URL of a remote is told of, and not repeated", async () => {
+  execFileSync("git", ["-C", repo, "remote", "add", "away", "https://u:SECRET@example.org/n.git"], { env });
+  const { remotes } = await look();
+  expect(remotes).toMatch(/^note remote\.away\.url .*password in clear: .*credential helper/);
+  expect(remotes).not.toContain("SECRET");
+});
+
 test("a daemon that answers is asked for its notes and the files that are none", async () => {
   await writeFile(join(repo, "notes-readme.md"), "no note\n");
   execFileSync("mkdir", ["-p", join(repo, "notes")]);

@@ -37,6 +37,37 @@ test.each([
   expect(() => parseSettings(given, "f.json")).toThrow(expect.objectContaining({ exit: 2 }));
 });
 
+test.each([
+  "http://u:SECRET@h/y.git",
+  "https://:SECRET@h/y.git",
+  "https://SECRET:@h/y.git",
+  "ssh://u:SECRET@h/y",
+  " https://u:SEC@RET@h/y",
+])("a password in a URL (%s) is refused wherever it is set, and not repeated", (url) => {
+  const sync = { remote: url };
+  for (const given of [
+    () => parseSettings({ sync }, "notes.config.json"),
+    () => environmentSettings({ NOTESD_SYNC: JSON.stringify(sync) }),
+    () => parseSettings({ public_url: url.trim() }, "f"),
+    () => parseSettings({ allowed_origins: [url.trim()] }, "f"),
+  ]) {
+    expect(given).toThrow(/password .*credential helper .*NOTESD_REMOTE_TOKEN/);
+    expect(given).not.toThrow(/SECRET/);
+  }
+});
+
+test.each([
+  "https://u@h:8443/y.git",
+  "https://h:8443/a@b",
+  "ssh://git@h:22/y",
+  "git@h:y.git",
+  "../R",
+  "origin",
+  "/a:b@c",
+])("a remote without a password (%s) may be set", (remote) => {
+  expect(parseSettings({ sync: { remote } }, "f").sync?.remote).toBe(remote);
+});
+
 test("roots are folders below the top, written in one way", () => {
   expect(parseSettings({ roots: [".", "./docs/", "a b/c"] }, "f").roots).toEqual([".", "docs", "a b/c"]);
 });

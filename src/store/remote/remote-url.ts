@@ -45,9 +45,17 @@ export function parseRemoteUrl(text: string): RemoteUrl {
   throw new NotesError("INVALID_PARAMS", `${message}.`, { issues: [{ path: "remote", message }] });
 }
 
+/** Whether a URL, anywhere in the text, says a password; an empty one counts, for a token may stand before it. */
+export const holdsPassword = (text: string): boolean =>
+  /[a-z][a-z0-9+.-]*:\/\/[^/?#\\]*:[^/?#\\]*@/i.test(text);
+
+/** What to do instead, for messages. */
+export const PASSWORD_REMEDY =
+  "leave it out, and let Git's credential helper keep it (git help credentials) or give it in NOTESD_REMOTE_TOKEN";
+
 /** A text without the user and password of any URL in it, nor what looks like a token's header. */
 export function scrub(text: string): string {
   return text
-    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, "$1")
+    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/]+@/gi, "$1")
     .replace(/(authorization:\s*\S+\s+)\S+/gi, "$1…");
 }
