@@ -9,13 +9,13 @@ import { isMark, REVIEWS, type RefUpdate, type RemoteRefs } from "../../store/re
  */
 export async function reviewUpdates(
   store: Pick<NoteStore, "isAncestor">,
-  remotes: Pick<Remotes, "list" | "write">,
+  remotes: Pick<Remotes, "list" | "write" | "isCommit">,
   { reviews: theirs, refusedMarks }: Pick<RemoteRefs, "reviews" | "refusedMarks">,
 ): Promise<RefUpdate[]> {
   const ours = new Map(
     remotes
       .list(REVIEWS.slice(0, -1))
-      .filter(({ name }) => isMark(name) && !refusedMarks.includes(name))
+      .filter(({ name, id }) => isMark(name) && !refusedMarks.includes(name) && remotes.isCommit(id))
       .map(({ name, id }) => [name, id]),
   );
   const updates: RefUpdate[] = [];

@@ -34,6 +34,8 @@ export interface Remotes {
   open(remote: string): Promise<OpenedRemote>;
   /** Whether Git's config has a remote of this name. */
   isNamed(remote: string): Promise<boolean>;
+  /** Whether it is here, and a commit. */
+  isCommit(id: CommitId): boolean;
   read(ref: string): CommitId | null;
   list(folder: string): readonly { readonly name: string; readonly id: CommitId }[];
   /** Null removes it. @throws NotesError STORAGE, REPO_BUSY */
@@ -118,6 +120,7 @@ export function openRemotes(
       };
     },
     isNamed: async (remote) => (await namedUrl(remote)) !== undefined,
+    isCommit,
     read,
     list: (folder) => listRefs(gitdir, folder),
     write: (name, id) => (id === null ? deleteLocalRef(locks, gitdir, name) : writeLocalRef(parts, name, id)),

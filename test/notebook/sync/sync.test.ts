@@ -133,6 +133,8 @@ describe("a sync with a remote by path", () => {
     expect(result.state).toBe("ok");
     expect(result.message).toMatch(/no marks of reviews.*abcdefghijklmnoq.*x\/y/);
     expect(a.repo.git("for-each-ref", "--format=%(refname)", "refs/notesd/review")).toBe(fine);
+    // Nor does one of ours.
+    a.repo.git("update-ref", "refs/notesd/review/abcdefghijklmnor", a.repo.git("rev-parse", "HEAD^{tree}"));
     await a.create("Two", BODY);
     expect(await a.run()).toMatchObject({ state: "ok", pushed: 1 });
   });
