@@ -8,7 +8,7 @@ import { type Clone, cloneFrom, gitUrl } from "../support/pusher.ts";
 import { until } from "../support/wait.ts";
 
 /** All of it: 1000. */
-const PUSHES = Number(process.env["NOTESD_PUSHES"] ?? 16);
+const PUSHES = Number(process.env["NOTESD_PUSHES"] ?? 8);
 const PUSHERS = 4;
 /** Killed pushes, each a little later than the one before. */
 const KILLS = Number(process.env["NOTESD_KILLED_PUSHES"] ?? 3);

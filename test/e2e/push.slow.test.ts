@@ -1,5 +1,5 @@
 /** The rest of `push.test.ts` and `push-behind.test.ts`: refusals of each kind by both ways, own hooks, no daemon. */
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { git, notesd, removeFolder, servedRepo, tempFolder } from "../support/daemon.ts";
@@ -38,6 +38,9 @@ test.each(WAYS)("history is never replaced and no branch deleted by %s, whatever
   expect(gone.text).toMatch(/a push deletes no branch here/);
   const own = await theirs.run("push", "origin", "HEAD:refs/notesd/conflicts/x");
   expect(own.code).not.toBe(0);
+  const tip = git(served.repo, "rev-parse", "HEAD");
+  const pretended = await theirs.run("push", "origin", `HEAD:refs/replace/${tip}`);
+  expect(pretended.text).toMatch(/refs\/replace\/\w+: is none that a push may move/);
   expect(status()).toBe("");
 });
 
@@ -161,4 +164,33 @@ test("a person may commit in a linked working tree beside the daemon", async () 
   git(join(folder, "beside"), "add", "notes.md");
   git(join(folder, "beside"), "commit", "-q", "-m", "beside");
   expect(git(served.repo, "log", "-1", "--format=%s", "beside")).toBe("beside");
+});
+
+test("attributes that a push brings convert no note, here where Git writes the files", async () => {
+  const theirs = await clone("path");
+  theirs.commit({ "notes/.gitattributes": "*.md text eol=crlf\n", "notes/lines.md": "one\n" });
+  expect(await theirs.run("push")).toMatchObject({ code: 0 });
+  theirs.commit({ "notes/lines.md": "one\ntwo\n" });
+  expect(await theirs.run("push")).toMatchObject({ code: 0 });
+  expect(readFileSync(join(served.repo, "notes/lines.md"), "utf8")).toBe("one\ntwo\n");
+  expect(status()).toBe("");
+});
+
+test("after a push that another hook refused, what a person saves meanwhile stays as it is", async () => {
+  const theirs = await clone("path");
+  theirs.commit({ "notes/kept.md": "one\n", "notes/gone.md": "one\n" });
+  expect(await theirs.run("push")).toMatchObject({ code: 0 });
+  const hook = join(served.repo, ".git/hooks/update");
+  mkdirSync(join(hook, ".."), { recursive: true });
+  // The person has the pushed text from elsewhere, byte for byte, while the push is still there.
+  const saved = join(served.repo, "notes/kept.md");
+  const gone = join(served.repo, "notes/gone.md");
+  writeFileSync(hook, `#!/bin/sh\nprintf 'two\\n' > "${saved}"\nrm "${gone}"\nexit 1\n`);
+  chmodSync(hook, 0o755);
+  theirs.commit({ "notes/kept.md": "two\n", "notes/gone.md": null });
+  expect((await theirs.run("push")).text).toMatch(/hook declined/);
+  rmSync(hook);
+  expect(await served.rpc.call("notes.create", { title: "After", content: "x" })).toHaveProperty("commit");
+  expect(readFileSync(saved, "utf8")).toBe("two\n");
+  expect(existsSync(gone)).toBe(false);
 });
