@@ -220,7 +220,7 @@ async function underTheLocks(
   const readBlob = (id: string) => parts.objects.read("blob", id);
   const publication = {
     ...{ root, gitdir, ref, chain, files, intents, elsewhere, index: next !== null, onStep },
-    readBlob,
+    ...{ readBlob, refMoved: foreign.settle },
   };
   const published = await publish(publication, held);
   try {

@@ -50,6 +50,8 @@ export interface Publication {
   /** The Git index changes; its lock carries the new one. */
   readonly index: boolean;
   readonly onStep: (step: Step) => void;
+  /** The ref is ours, for whoever looks at it while many files are placed. */
+  readonly refMoved: () => void;
   /** Where a link points. */
   readonly readBlob: (id: string) => Uint8Array;
 }
@@ -109,6 +111,7 @@ export async function publish(publication: Publication, held: HeldLocks): Promis
   let indexed = false;
   try {
     onStep("ref");
+    if (publication.files.length >= MANY_FILES) publication.refMoved();
     if (!elsewhere) {
       eachLink(publication, removeLink, pending, failed);
       await placeAll(publication, pending, theirs, failed);
