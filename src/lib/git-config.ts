@@ -1,7 +1,7 @@
 /**
  * Git's own config files, read and changed without Git. Values keep their order; the last one counts.
  * Not here: `includeIf` (who needs it asks native Git) and what any key means.
- * Invariant: a change touches the lines of its own key and no other byte.
+ * Invariant: a change touches the lines of its own key, and the head of a section that it empties, and no other byte.
  *
  * @see git-config(1), section "CONFIGURATION FILE"
  */
@@ -147,10 +147,13 @@ function setOne(text: string, name: string, value: string | null): string {
   const lines = text.split("\n");
   const line = value === null ? [] : [`\t${name.slice(dot + 1)} = ${quote(value)}`];
   if (last) {
-    const header = SECTION.exec(lines[last.firstLine] ?? "")?.[0];
-    lines.splice(last.firstLine, last.lastLine - last.firstLine + 1, ...(header ? [header] : []), ...line);
-    for (const entry of same.slice(0, -1).reverse()) {
-      lines.splice(entry.firstLine, entry.lastLine - entry.firstLine + 1);
+    for (const entry of [...same].reverse()) {
+      const { firstLine, lastLine } = entry;
+      const kept = SECTION.exec(lines[firstLine] ?? "")?.[0];
+      const instead = [...(kept === undefined ? [] : [kept]), ...(entry === last ? line : [])];
+      const head = lines.findLastIndex((text, at) => at <= firstLine && SECTION.test(text));
+      lines.splice(firstLine, lastLine - firstLine + 1, ...instead);
+      dropEmptied(lines, head);
     }
     return lines.join("\n");
   }
@@ -165,6 +168,14 @@ function setOne(text: string, name: string, value: string | null): string {
       ? `[${prefix}]`
       : `[${prefix.slice(0, sub)} "${prefix.slice(sub + 1).replace(/["\\]/g, "\\$&")}"]`;
   return `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${header}\n${line.join("\n")}\n`;
+}
+
+/** Take the head of a section away, as Git does, when neither a key nor a comment is below it. */
+function dropEmptied(lines: string[], head: number): void {
+  const after = lines.findIndex((line, at) => at > head && SECTION.test(line));
+  const [first = "", ...body] = lines.slice(head, after < 0 ? lines.length : after);
+  const rest = [first.replace(SECTION, ""), ...body];
+  if (rest.every((line) => line.trim() === "")) lines.splice(head, 1);
 }
 
 function quote(value: string): string {

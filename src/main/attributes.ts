@@ -15,10 +15,16 @@ export function allRoots(roots: readonly string[]): string[] {
   return roots.includes(".") ? ["."] : [...new Set([...ALWAYS_ROOTS, ...roots])];
 }
 
+const KEEPS_BYTES = "-text -filter -ident -working-tree-encoding merge=notesd";
+
+/** Whether a line of attributes is one that we write, of whatever root. */
+export const isAttributeLine = (line: string): boolean =>
+  line.endsWith(`*.md ${KEEPS_BYTES}`) || line.endsWith(`*.md" ${KEEPS_BYTES}`);
+
 /** One line a root, with its LF. */
 export function attributeLines(roots: readonly string[]): string {
   return allRoots(roots)
-    .map((root) => `${pattern(root)} -text -filter -ident -working-tree-encoding merge=notesd\n`)
+    .map((root) => `${pattern(root)} ${KEEPS_BYTES}\n`)
     .join("");
 }
 

@@ -43,6 +43,9 @@ interface InitWish {
 /** Of `--remote`. */
 const REMOTE = "origin";
 
+/** Of `info/exclude`: no file of a person's, and none to commit. */
+export const INDEX_EXCLUDED = "/notes_index.json";
+
 /** What `init` sets, beside hooks and the mark. */
 export const GIT_CONFIG = {
   "core.fsync": "committed,reference",
@@ -81,7 +84,7 @@ export async function init(wish: InitWish): Promise<InitReport> {
   }));
   const roots = allRoots(set.roots ?? []);
   await ensureAttributes(place, roots);
-  await addLines(place, "info/exclude", "/notes_index.json\n");
+  await addLines(place, "info/exclude", `${INDEX_EXCLUDED}\n`);
   await ensureFile(join(folder, "proof.key"), `${randomBytes(32).toString("hex")}\n`);
   openIdentities(folder, () => wish.nowMs).ownerToken(await personOf(place, wish.env));
   if (wish.remote !== null) await setRemote(config, wish.remote);

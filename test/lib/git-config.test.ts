@@ -47,6 +47,20 @@ test("a change touches its own line only, and Git reads it back", async () => {
   expect(git("core.bare")).toBe("true\n");
 });
 
+test("a section that a change empties goes, one with a comment or another key stays", async () => {
+  const before = "[core]\n\tbare = false\n";
+  await writeFile(file, before);
+  await setGitConfig(file, { "a.b": "1", "a.c": "2", "merge.x y.driver": "d", "gc.auto": "7" });
+  await setGitConfig(file, { "a.b": null });
+  expect(await readFile(file, "utf8")).toContain("[a]\n\tc = 2\n");
+  await setGitConfig(file, { "a.c": null, "merge.x y.driver": null, "gc.auto": null });
+  expect(await readFile(file, "utf8")).toBe(before);
+  const commented = `${before}[a]\n\t# why\n\tb = 1\n[d] e = f\n`;
+  await writeFile(file, commented);
+  await setGitConfig(file, { "a.b": null, "d.e": null });
+  expect(await readFile(file, "utf8")).toBe(`${before}[a]\n\t# why\n`);
+});
+
 test("a file that someone else is changing is left alone", async () => {
   await writeFile(file, "[a]\n\tb = c\n");
   await writeFile(`${file}.lock`, "theirs");

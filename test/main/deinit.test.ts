@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -43,6 +43,37 @@ test("Git's config is what it was before init, and nothing else changed", async 
   expect(git("log", "--format=%s")).toBe("first");
   expect(git("status", "--porcelain")).toBe("");
   await expect(leave()).rejects.toMatchObject({ exit: 2, message: expect.stringMatching(/notesd init/) });
+});
+
+test("the files of the Git directory are what they were before init, a person's lines included", async () => {
+  const files = ["config", "info/exclude", "info/attributes"];
+  const read = (name: string) => readFile(join(repo, ".git", name), "utf8").catch(() => null);
+  const all = () => Promise.all(files.map(read));
+  await mkdir(join(repo, ".git/info"), { recursive: true });
+  for (const mine of [null, "*.md -text\n", "*.bin binary"]) {
+    await rm(join(repo, ".git/info/attributes"), { force: true });
+    if (mine !== null) await writeFile(join(repo, ".git/info/attributes"), mine);
+    const before = await all();
+    await adopt();
+    expect(await all()).not.toEqual(before);
+    await leave();
+    const after = await all();
+    // A last line is given its end before another follows.
+    expect(after).toEqual(
+      before.map((text) => (text === mine && mine !== null ? mine.replace(/\n?$/, "\n") : text)),
+    );
+  }
+});
+
+test("hooks, launcher and token go; what a later init believes commits by stays, and is told", async () => {
+  await adopt();
+  await writeFile(join(repo, "notes_index.json"), "{}");
+  const report = await leave();
+  expect(report).toMatchObject({ state_folder: join(repo, ".git/notesd"), index_file_stays: true });
+  const left = await readdir(report.state_folder);
+  expect(left).toEqual(expect.arrayContaining(["config.json", "persons.json", "proof.key"]));
+  for (const name of ["hooks", "bin", "token"]) expect(left).not.toContain(name);
+  expect(git("status", "--porcelain")).toBe("");
 });
 
 test("a split index is whole again after it, and who keeps theirs whole is asked for no split one", async () => {

@@ -53,6 +53,10 @@ export interface DeinitReport {
   readonly repo: string;
   /** Keys of Git's config that were ours and are gone. */
   readonly unset: readonly string[];
+  /** The folder of ours that stays, absolute: what a later `init` needs to believe earlier commits. */
+  readonly state_folder: string;
+  /** `notes_index.json` is there, so it stays, and the line of .git/info/exclude that hides it. */
+  readonly index_file_stays: boolean;
 }
 
 interface ListedDaemon {

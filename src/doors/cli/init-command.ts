@@ -1,6 +1,6 @@
 /** `notesd init` and `notesd deinit`. */
 import type { Command } from "commander";
-import type { CliHost } from "./host.ts";
+import type { CliHost, DeinitReport } from "./host.ts";
 import type { Options } from "./shared-options.ts";
 import { collect, flagsOf, withRepository } from "./shared-options.ts";
 import { styled } from "./text-table.ts";
@@ -53,18 +53,23 @@ export function addDeinitCommand(program: Command, host: CliHost): void {
   withRepository(program.command("deinit"))
     .summary("make it a plain repository again")
     .description(
-      "Take away the mark, the hooks and the Git settings that init made. Notes, history, settings and keys stay; " +
-        "init goes on with them. Stop the daemon first.",
+      "Take away the mark, the hooks, the Git settings, the attributes and the owner's token that init made. Notes, " +
+        "history, settings, the key that proves who wrote, and identities stay; init goes on with them. Stop the daemon first.",
     )
     .action(async (options: Options) => {
       const report = await host.deinit(flagsOf(options));
       host.io.out(
         options["json"]
           ? `${JSON.stringify(report)}\n`
-          : `${styled(host.io, "bold", report.repo)} is a plain repository again; its notes and history stay. notesd init goes on.\n`,
+          : plainAgain(styled(host.io, "bold", report.repo), report),
       );
     });
 }
+
+const plainAgain = (repo: string, { state_folder, index_file_stays }: DeinitReport) =>
+  `${repo} is a plain repository again; its notes and history stay. notesd init goes on.
+${state_folder} stays: with its proof.key and identities a later init knows who wrote what. Delete it to forget that for good.
+${index_file_stays ? "notes_index.json stays for other tools, and the line of .git/info/exclude that hides it.\n" : ""}`;
 
 /** `--roots a,b` and `--roots a b` are the same. */
 const collectAll = (before: string[], text: string): string[] =>

@@ -91,7 +91,12 @@ function run(...args: string[]): Promise<number> {
     listDaemons: async () => [{ repo, url: "http://x", pid: 7, started_at: "2026-11-30T10:15:00Z" }],
     recover: async () => [],
     doctor: async () => findings,
-    deinit: async () => ({ repo, unset: [] }),
+    deinit: async () => ({
+      repo,
+      unset: [],
+      state_folder: join(repo, ".git/notesd"),
+      index_file_stays: true,
+    }),
     logFile: () => join(repo, ".git/notesd/log"),
     identities: (place) => openIdentities(join(place.gitDir, "notesd"), () => 0),
     getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
@@ -404,7 +409,11 @@ test("doctor says what it found, and something bad is exit 1", async () => {
   expect(JSON.parse(out)).toEqual({ ok: false, findings });
 });
 
-test("deinit says that everything stays", async () => {
+test("deinit says what stays and why", async () => {
   expect(await run("deinit")).toBe(0);
-  expect(out).toBe(`${repo} is a plain repository again; its notes and history stay. notesd init goes on.\n`);
+  expect(out).toContain(
+    `${repo} is a plain repository again; its notes and history stay. notesd init goes on.\n`,
+  );
+  expect(out).toContain(`${join(repo, ".git/notesd")} stays: with its proof.key and identities`);
+  expect(out).toContain("notes_index.json stays");
 });
