@@ -51,6 +51,26 @@ test("an agent may clone; its push is refused in words", async () => {
   expect(refused.text).toMatch(/403/);
 });
 
+test("a body that Git can't read is a 400 in words, and one that asks for nothing is answered", async () => {
+  const post = async (service: string, body: Uint8Array | string, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${served.daemon.http}/notes.git/git-${service}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${served.daemon.token}`,
+        "content-type": `application/x-git-${service}-request`,
+        ...headers,
+      },
+      body,
+    });
+    return [answer.status, await answer.text()];
+  };
+  const refused = [400, expect.stringMatching(/could not read this request/)];
+  expect(await post("receive-pack", "garbage")).toEqual(refused);
+  expect(await post("upload-pack", "no gzip at all", { "content-encoding": "gzip" })).toEqual(refused);
+  // What Git itself sends before a large push.
+  expect(await post("receive-pack", "0000")).toEqual([200, ""]);
+});
+
 test("without a token, or with a wrong one, Git is asked for a password and let no further", async () => {
   for (const [path, token] of [
     ["info/refs?service=git-upload-pack", null],

@@ -32,8 +32,8 @@ export interface BackendRun {
 }
 
 export interface BackendEnd {
-  /** Whether an answer was begun. */
-  readonly answered: boolean;
+  /** `refused`: it gave up on the request before a word of an answer; `none`: it ended without one. */
+  readonly kind: "answered" | "refused" | "none";
   /** The end of what it said on standard error. */
   readonly words: string;
 }
@@ -42,7 +42,7 @@ export interface BackendEnd {
 export async function runBackend(run: BackendRun): Promise<BackendEnd> {
   const { request, response, clock } = run;
   // Gone while it waited for its turn.
-  if (response.destroyed) return { answered: false, words: "" };
+  if (response.destroyed) return { kind: "none", words: "" };
   const child = spawn("git", ["http-backend"], {
     env: run.env,
     // A group of its own: what Git started ends with it.
@@ -71,9 +71,15 @@ export async function runBackend(run: BackendRun): Promise<BackendEnd> {
     stdout.resume();
   });
   try {
-    const answered = await answer(stdout, response, limit.alive);
+    const head = await answer(stdout, response, limit.alive);
     await ended;
-    return { answered, words };
+    if (head === "begun") return { kind: "answered", words };
+    // It writes the head before it reads the request, and an answer without a body is one when it was content.
+    if (head === null || child.exitCode === null) return { kind: "none", words };
+    // A body that can't be unpacked it answers with 0 all the same, and says it died.
+    if (child.exitCode !== 0 || /^fatal: /m.test(words)) return { kind: "refused", words };
+    response.writeHead(head.status, head.headers).end();
+    return { kind: "answered", words };
   } finally {
     limit.cancel();
   }
@@ -114,9 +120,14 @@ function limits(child: ChildProcess, clock: Clock) {
   };
 }
 
-/** Head and body of the answer. @returns false: it ended without one */
-async function answer(stdout: Readable, response: ServerResponse, alive: () => void): Promise<boolean> {
+/** Head and body of the answer. @returns the head, not sent yet, where no body came; null: not even one */
+async function answer(
+  stdout: Readable,
+  response: ServerResponse,
+  alive: () => void,
+): Promise<"begun" | Head | null> {
   let before: Buffer | null = Buffer.alloc(0);
+  let head: Head | null = null;
   for await (const chunk of stdout) {
     alive();
     // Without an encoding set, chunks are buffers.
@@ -125,18 +136,20 @@ async function answer(stdout: Readable, response: ServerResponse, alive: () => v
       before = Buffer.concat([before, bytes]);
       const found = headOf(before);
       if (found === null && before.length <= HEAD_BYTES) continue;
-      if (found === null) return false;
-      response.writeHead(found.status, found.headers);
+      if (found === null) return null;
+      head = found;
       bytes = before.subarray(found.bytes);
       before = null;
     }
+    if (bytes.length > 0 && head !== null && !response.headersSent)
+      response.writeHead(head.status, head.headers);
     // Nobody reads any more: what still comes is thrown away, so that Git can finish.
     if (response.destroyed || bytes.length === 0) continue;
     if (!response.write(bytes)) await drained(response);
   }
-  if (before !== null) return false;
+  if (!response.headersSent) return head;
   response.end();
-  return true;
+  return "begun";
 }
 
 function drained(response: ServerResponse): Promise<void> {
@@ -152,8 +165,15 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
+interface Head {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** With the empty line after it. */
+  readonly bytes: number;
+}
+
 /** A CGI head: `Name: value` lines up to an empty one. */
-function headOf(bytes: Buffer): { status: number; headers: Record<string, string>; bytes: number } | null {
+function headOf(bytes: Buffer): Head | null {
   const end = /\r?\n\r?\n/.exec(bytes.toString("latin1"));
   if (end === null) return null;
   const headers: Record<string, string> = { "x-content-type-options": "nosniff" };

@@ -140,14 +140,20 @@ async function carryOut(
   if (principal.kind === "person") options.personAtGit();
   const { log, clock } = options;
   const env = cgiEnvironment(request, principal, path, options);
-  const { answered, words } = await turns(() =>
+  const { kind, words } = await turns(() =>
     runBackend({ request, response, env, clock, receives: receives && path !== "/info/refs" }),
   );
   if (words !== "") log.info("git http-backend said", { service, words });
-  if (!answered && !response.headersSent) {
-    if (response.destroyed) return;
+  if (kind === "answered" || response.headersSent || response.destroyed) return;
+  if (kind === "refused")
+    refuse(
+      request,
+      response,
+      400,
+      "Git could not read this request; the daemon's log says why (notesd logs).",
+    );
+  else
     refuse(request, response, 500, "Git could not carry this out; the daemon's log says why (notesd logs).");
-  }
 }
 
 /** CGI's names. Of the request only what HTTP itself says gets here, and of it nothing that names a person. */

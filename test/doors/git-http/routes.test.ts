@@ -133,6 +133,27 @@ test("what smart HTTP doesn't ask is refused: the dumb protocol, other services,
   expect((await at("/git-upload-pack")).status).toBe(405);
 });
 
+test("a Git that gives up after the head alone is a 400, and an empty answer of a content one is an answer", async () => {
+  const head = "printf 'Content-Type: application/x-git-receive-pack-result\\r\\n\\r\\n'; cat > /dev/null";
+  const push = async () => {
+    const answer = await fetch(`${door.http}/notes.git/git-receive-pack`, {
+      method: "POST",
+      headers: { ...basic("ada-token"), "content-type": "application/x-git-receive-pack-request" },
+      body: "garbage",
+    });
+    return [answer.status, await answer.text()];
+  };
+  await open(`${head}; echo bad line length >&2; exit 1`);
+  expect(await push()).toEqual([400, expect.stringMatching(/could not read this request.*log says why/)]);
+  expect(door.logged.join("")).toContain("bad line length");
+  await door.close();
+  await open(`${head}; exit 0`);
+  expect(await push()).toEqual([200, ""]);
+  await door.close();
+  await open(`${head}; kill -9 $$`);
+  expect((await push())[0]).toBe(500);
+});
+
 test("a Git that dies without a word is a 500 in plain text, and the log has what it said", async () => {
   await open("echo broken pipe dream >&2; exit 3");
   const answer = await advertise("git-upload-pack", "ada-token");
