@@ -16,6 +16,7 @@ import { keptPacks } from "../objects/pack-writer.ts";
 import { removeOwnLocks } from "../refs/own-locks.ts";
 import { asStorageError, withStorageErrors } from "../storage-error.ts";
 import type { StoreParts } from "../store-parts.ts";
+import { clearAbandonedPushes } from "./abandoned-pushes.ts";
 import { carryOut, isRefused, type Refused } from "./carry-out.ts";
 import { concerned } from "./concerned.ts";
 
@@ -82,6 +83,7 @@ export async function recover(parts: StoreParts): Promise<RecoveryReport> {
   );
   const packs = clearPackLeftovers(gitdir);
   clearTemporaryFiles(parts);
+  clearAbandonedPushes(gitdir, parts.clock.now());
   intents.tidy();
   const carriedOut = published.filter((one) => !one.placed).length - (owed.length > 0 ? published.length : 0);
   const unplaced = [...refused].map(([path, error]) => ({ path, why: whyOf(error) }));
