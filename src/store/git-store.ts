@@ -23,6 +23,7 @@ import { openSettling } from "./commit/settle.ts";
 import { openConflicts } from "./conflicts.ts";
 import { openBaseTable } from "./files/base-table.ts";
 import { openBringForward } from "./files/bring-forward.ts";
+import { openFollowHead } from "./files/follow-head.ts";
 import { openWorkTree } from "./files/work-tree.ts";
 import { openIndexCache } from "./git-index/index-cache.ts";
 import { openIndexLag } from "./git-index/index-lag.ts";
@@ -88,6 +89,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   const pace = paceBesideGit({ foreign, clock, besideGitMs });
   const staged = openStaged(parts);
   const indexLag = openIndexLag(parts);
+  const head = openFollowHead(parts);
   const readTree = (id: string) => objects.read("tree", id);
   const ahead = readAhead();
   const whole = wholeHistory(log, parts.history, ahead);
@@ -96,6 +98,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   function follow(chain: CommittedGroup["chain"], published: PublishedGroup): void {
     try {
       pace.published();
+      head.published(chain.base, chain.tip);
       followFiles(parts, published);
       upkeep.wrote();
       staged.follow(chain, published);
@@ -132,7 +135,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
   async function commit(drafts: readonly Draft[]): Promise<Publication> {
     checkDrafts(drafts);
     return publishing(
-      () => commitGroup(parts, drafts),
+      () => commitGroup(parts, drafts, head.before),
       (group) => answerOf(parts, group),
     );
   }
@@ -142,6 +145,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     return publishing(
       () =>
         publishBuilt(parts, async (ground) => {
+          await head.before(ground.base);
           const built = await buildAdvance(parts, wish, ground);
           refused = "kind" in built ? built : null;
           return "kind" in built ? emptyChain(ground.base) : built;
@@ -180,6 +184,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     mergeBases: log.mergeBases,
     pending: settling.pending,
     takenBack: async (since) => takenBack(gitdir, ref, since),
+    followHead: head.take,
     levelIndex: () => alone(() => indexLag.level()),
     laggingIndex: indexLag.look,
     foreignGit: foreign.asked,

@@ -99,6 +99,13 @@ export interface KeptConflict {
   readonly since: string;
 }
 
+/** What `followHead` found. */
+export interface Followed {
+  readonly tip: CommitId | null;
+  /** Paths where base followed since it was asked last. */
+  readonly paths: readonly RepoPath[];
+}
+
 export interface NoteStore {
   readonly branch: string;
   readonly workTree: WorkTree;
@@ -163,6 +170,14 @@ export interface NoteStore {
    * moved the branch. An undo that names its commit is none.
    */
   takenBack(since: CommitId): Promise<CommitId | null>;
+  /**
+   * Let base follow a person's own Git: where their commit, merge or checkout moved HEAD, the working files stood at
+   * what it moved to. Where the branch was moved alone base stays, and the files lag.
+   *
+   * @param since where the branch stood when base was last level with it; the first call alone asks it
+   * @param look also where the tip is as it was: HEAD may have been away
+   */
+  followHead(since: CommitId | null, look: boolean): Promise<Followed>;
   /**
    * Put the Git index level where a person's Git wrote one that it had read before a publication of ours.
    * @returns paths that lag still, because another Git command holds the index

@@ -48,8 +48,10 @@ export function createAdopter(deps: ReconcilerDeps, settling: Settling): Adopter
   /** Texts kept as conflicts for a path since it last was level. */
   const kept = new Map<RepoPath, { noteId: string; theirs: Set<string> }>();
 
-  async function bringForward({ path, tip, disk }: Standing): Promise<Plan> {
-    if (!(await store.workTree.bringForward(path, tip, disk))) {
+  async function bringForward({ path, base, tip, disk }: Standing): Promise<Plan> {
+    // Base followed a commit of the person's since the look: then what lies there may be an edit on top of that one.
+    const asJudged = store.workTree.base(path) === base;
+    if (!asJudged || !(await store.workTree.bringForward(path, tip, disk))) {
       pending.add(path);
       return { kind: "moved" };
     }

@@ -97,13 +97,17 @@ export function createLooking(options: {
   }
 
   /** Every file that may have changed, and what a sweep doesn't tell of: what waits, and what lags. */
-  async function* sweep(differ: UnevenLook, afresh: boolean): AsyncGenerator<readonly DiskFile[]> {
+  async function* sweep(
+    differ: UnevenLook,
+    followed: readonly RepoPath[],
+    afresh: boolean,
+  ): AsyncGenerator<readonly DiskFile[]> {
     const told = new Set<RepoPath>();
     for await (const files of store.workTree.sweep(afresh)) {
       for (const { path } of files) told.add(path);
       yield files;
     }
-    const waiting = [...differ.paths.keys(), ...[...settling.all()].map((edit) => edit.path)];
+    const waiting = [...differ.paths.keys(), ...followed, ...[...settling.all()].map((edit) => edit.path)];
     const others = [...waiting, ...reports.keys()].filter((path) => !told.has(path));
     const files = others.length === 0 ? [] : await store.workTree.scan(new Set(others));
     yield files;
@@ -132,7 +136,8 @@ export function createLooking(options: {
       const everything = paths === null || away;
       // Files that nobody touched are edits by now, where the branch moved under them or they were forgotten.
       const afresh = away || seenRewinds !== rewinds;
-      const found = everything ? sweep(differ, afresh) : [await store.workTree.scan(paths)];
+      const followed = everything ? [...uneven.followed] : [];
+      const found = everything ? sweep(differ, followed, afresh) : [await store.workTree.scan(paths)];
       const standings: Standing[] = [];
       const turn = slicer();
       for await (const files of found) {
@@ -147,6 +152,7 @@ export function createLooking(options: {
       if (everything && absences === before) {
         away = false;
         seenRewinds = rewinds;
+        for (const path of followed) uneven.followed.delete(path);
       }
       return { tip: differ.tip, standings };
     },

@@ -103,7 +103,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     const { tip, paths } = await deps.enqueue(() => uneven.look(ours));
     known = { tip, uneven: paths, rewinds: uneven.rewinds };
     const moved =
-      known.rewinds !== before.rewinds || [...paths.keys()].some((path) => !before.uneven.has(path));
+      known.rewinds !== before.rewinds ||
+      uneven.followed.size > 0 ||
+      [...paths.keys()].some((path) => !before.uneven.has(path));
     if (looking.away || moved) return scanAll("head");
     await level(paths.keys());
     if (settling.size > 0) await refreshHolds();

@@ -30,6 +30,8 @@ export interface Uneven {
   published(publication: Publication): void;
   /** How often base was made to follow a branch that a person rewound. */
   readonly rewinds: number;
+  /** Paths where base followed a person's own Git, and that nobody looked at since. */
+  readonly followed: Set<RepoPath>;
 }
 
 /** @param levelAt the tip when this daemon last knew base to be level with it; null: not known */
@@ -39,6 +41,7 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
   let listed = false;
   let rewinds = 0;
   const uneven = new Map<RepoPath, BlobId | null>();
+  const followed = new Set<RepoPath>();
 
   /** Everything that differs, by listing the tip against base. */
   async function list(tip: CommitId): Promise<void> {
@@ -67,7 +70,7 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
   }
 
   /** Follow the branch from the last tip; false when that one's objects are gone (pruned after a purge). */
-  async function followed(tip: CommitId, ours: boolean): Promise<boolean> {
+  async function moved(tip: CommitId, ours: boolean): Promise<boolean> {
     if (last === null || last === tip) return last === tip;
     try {
       const changes = await store.diff(last, tip);
@@ -80,18 +83,24 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
     }
   }
 
-  async function look(ours: boolean): Promise<UnevenLook> {
-    const tip = await store.tip();
-    if (tip === null) return { tip, paths: new Map() };
-    if (!(await followed(tip, ours)) || !listed) await list(tip);
-    listed = true;
-    last = tip;
+  async function dropLevel(): Promise<void> {
     const turn = slicer();
     for (const [path, blob] of uneven) {
       if (workTree.base(path) === blob) uneven.delete(path);
       const pause = turn();
       if (pause !== null) await pause;
     }
+  }
+
+  async function look(ours: boolean): Promise<UnevenLook> {
+    await dropLevel();
+    const { tip, paths } = await store.followHead(last, uneven.size > 0);
+    for (const path of paths) followed.add(path);
+    if (tip === null) return { tip, paths: new Map() };
+    if (!(await moved(tip, ours)) || !listed) await list(tip);
+    listed = true;
+    last = tip;
+    await dropLevel();
     return { tip, paths: new Map(uneven) };
   }
 
@@ -106,6 +115,7 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
       }
       last = tip;
     },
+    followed,
     look: inTurn((ours = false) => look(ours)),
     get rewinds() {
       return rewinds;

@@ -3,6 +3,7 @@
  * publication, sync. Trying again on a new tip is here too; what happens after the answer is `settle.ts`.
  */
 import { NotesError } from "../../domain/errors.ts";
+import type { CommitId } from "../../domain/note.ts";
 import type { PlainFolders } from "../files/disk-look.ts";
 import { dropPrepared, type PreparedFile, prepareFiles } from "../files/prepare-files.ts";
 import { indexMode, indexSignature } from "../git-index/git-index.ts";
@@ -40,11 +41,19 @@ export interface CommittedGroup {
 /**
  * Commit a group.
  *
+ * @param before asked with the tip that is built on, before any file is looked at
  * @returns when the ref is durable and the Git index level with it
  * @throws NotesError REPO_BUSY, STORAGE, INVALID_PARAMS: nothing of the group was committed
  */
-export function commitGroup(parts: StoreParts, drafts: readonly Draft[]): Promise<CommittedGroup> {
-  return publishBuilt(parts, (ground) => buildChain(drafts, ground));
+export function commitGroup(
+  parts: StoreParts,
+  drafts: readonly Draft[],
+  before: (tip: CommitId | null) => Promise<void> = async () => {},
+): Promise<CommittedGroup> {
+  return publishBuilt(parts, async (ground) => {
+    await before(ground.base);
+    return buildChain(drafts, ground);
+  });
 }
 
 /** What shall be published on the branch as it is; asked again when somebody moved it meanwhile. */

@@ -23,6 +23,8 @@ interface Request {
   readonly path: RepoPath;
   readonly tip: BlobId | null;
   readonly expected: BlobId | null;
+  /** What it was known to hold when it was asked for. */
+  readonly base: BlobId | null;
   readonly done: (brought: boolean) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -57,7 +59,7 @@ export function openBringForward(
   return (path, tip, expected) =>
     new Promise((done, failed) => {
       if (batch.length === 0) setImmediate(carry);
-      batch.push({ path, tip, expected, done, failed });
+      batch.push({ path, tip, expected, base: parts().table.base(path), done, failed });
     });
 }
 
@@ -142,7 +144,8 @@ function placed(parts: StoreParts, one: Ready): boolean {
   }
 }
 
-function isAsSeen({ root }: StoreParts, { path, look }: Ready): boolean {
+function isAsSeen({ root, table }: StoreParts, { path, look, base }: Ready): boolean {
+  if (table.base(path) !== base) return false;
   const now = lstatNow(`${root}/${path}`);
   if (look.kind !== "file") return isVacant(now);
   return now !== null && signatureText(signatureOf(now)) === signatureText(signatureOf(look.stat));

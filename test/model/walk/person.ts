@@ -109,6 +109,13 @@ function elsewhere({ repo, serial, fresh }: World, a: number): CommitId {
   return plumbCommit(repo, changes, [main], Date.UTC(2026, 10, 30));
 }
 
+/** On our branch, and committed: what they do to the file next is done to what they committed. */
+const committed = (world: World, ...args: string[]) =>
+  world.repo.tryGit("symbolic-ref", "-q", "HEAD").stdout === "refs/heads/main\n" &&
+  git(world, "commit", "-q", "-m", "in haste", ...args);
+
+const keep = ({ kept, texts }: World, path: string) => void kept.set(path, texts.look().diskFiles.get(path));
+
 /** Moves the branch as a push to it would, under files that stay. */
 export const REF_ALONE = "move main alone";
 
@@ -182,6 +189,54 @@ export const PERSON: Readonly<Record<string, readonly [times: number, deed: Deed
   "git add -A": [3, (world) => void git(world, "add", "-A")],
   "git commit": [5, (world) => void git(world, "commit", "-q", "-m", "by hand")],
   "git commit -a": [4, (world) => void git(world, "commit", "-q", "-a", "-m", "all by hand")],
+  "commit and take back on disk": [
+    3,
+    (world, a, b) => {
+      const path = oneOf(notesOnDisk(world), a);
+      if (path === undefined) return;
+      const file = join(world.repo.root, path);
+      const old = readFileSync(file);
+      edit(world, a, b);
+      if (!committed(world, "-a")) return;
+      writeFileSync(file, old);
+      keep(world, path);
+    },
+  ],
+  "commit and stage the old": [
+    2,
+    (world, a, b) => {
+      const path = oneOf(notesOnDisk(world), a);
+      if (path === undefined) return;
+      edit(world, a, b);
+      if (committed(world, "-a") && git(world, "checkout", "-q", "HEAD~1", "--", path)) keep(world, path);
+    },
+  ],
+  "commit, remove, commit": [
+    2,
+    (world, a) => {
+      const path = `notes/brief-${a % 4}.md`;
+      mkdirSync(join(world.repo.root, "notes"), { recursive: true });
+      writeFileSync(join(world.repo.root, path), `brief ${world.fresh()}\n`);
+      if (!git(world, "add", "--", path) || !committed(world) || !git(world, "rm", "-q", "--", path)) return;
+      keep(world, path);
+      committed(world);
+    },
+  ],
+  "a row of renames": [
+    2,
+    (world, a, b) => {
+      let from = oneOf(notesOnDisk(world), a);
+      if (from === undefined) return;
+      for (let n = 0; n < 1 + (b % 3); n++) {
+        const to = `notes/row-${n}.md`;
+        if (!git(world, "mv", "--", from, to)) return;
+        keep(world, from);
+        keep(world, to);
+        if (!committed(world)) return world.kept.clear();
+        from = to;
+      }
+    },
+  ],
   "git commit --amend": [2, (world) => void git(world, "commit", "-q", "--amend", "-m", "amended")],
   "git checkout file": [
     1,

@@ -135,10 +135,8 @@ async function take(world: World, books: Books, { name, a, b }: Step): Promise<v
   world.story.push(`${name} (${a}, ${b})`);
   const own = DAEMON[name]?.[1];
   if (own !== undefined) return daemonStep(world, books, () => own(world, a, b));
-  // Known and left out: where nobody looked between a person's commit and a move of the branch alone, the entries of
-  // that commit can't be told from staged ones, and wait for the person.
-  if (name === REF_ALONE) await daemonStep(world, books, () => look(world, 1));
   const before = world.texts.look();
+  world.kept.clear();
   PERSON[name]?.[1](world, a, b);
   const after = world.texts.look();
   noteDrops(before, after, books, name === REF_ALONE);
@@ -146,6 +144,9 @@ async function take(world: World, books: Books, { name, a, b }: Step): Promise<v
   if (b % 5 === 0) return;
   world.story.push(`    looked at, way ${b % 5}`);
   await daemonStep(world, books, () => look(world, b % 5));
+  const { diskFiles } = world.texts.look();
+  const changed = [...world.kept].filter(([path, text]) => diskFiles.get(path) !== text);
+  must(changed.length === 0, "the daemon undid what a person did right after their commit", changed);
 }
 
 /** Everything ended, committed and settled: branch, index and files agree, and every text is somewhere. */

@@ -18,6 +18,8 @@ export interface World {
   readonly story: string[];
   /** Texts that the last agent's write was free to take from the branch's tip. */
   readonly replaced: Set<string>;
+  /** What a person left on the disk right after a commit of theirs, by path: no look may change it. */
+  readonly kept: Map<string, string | undefined>;
   serial: number;
   /** Its files go. */
   remove(): void;
@@ -69,6 +71,7 @@ export async function openWorld(): Promise<World> {
     noteIds: [],
     story: [],
     replaced: new Set(),
+    kept: new Map(),
     serial: 10,
     remove: () => rmSync(root, { recursive: true, force: true }),
   };

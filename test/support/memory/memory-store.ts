@@ -258,6 +258,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     resolveCommit,
     commitAt: (atMs) => log.commitAt(tip, atMs),
     isAncestor: log.isAncestor,
+    followHead: async () => ({ tip, paths: [] }),
     mergeBases: log.mergeBases,
     pending: () => [],
     takenBack: async () => null,
