@@ -104,6 +104,8 @@ export interface Followed {
   readonly tip: CommitId | null;
   /** Paths where base followed since it was asked last. */
   readonly paths: readonly RepoPath[];
+  /** Every step from `since` to the tip is known, and none of them took the branch back under files that stayed. */
+  readonly told: boolean;
 }
 
 export interface NoteStore {

@@ -94,10 +94,10 @@ export function createUneven(store: NoteStore, levelAt: CommitId | null): Uneven
 
   async function look(ours: boolean): Promise<UnevenLook> {
     await dropLevel();
-    const { tip, paths } = await store.followHead(last, uneven.size > 0);
+    const { tip, paths, told } = await store.followHead(last, uneven.size > 0);
     for (const path of paths) followed.add(path);
     if (tip === null) return { tip, paths: new Map() };
-    if (!(await moved(tip, ours)) || !listed) await list(tip);
+    if (!(await moved(tip, ours || told)) || !listed) await list(tip);
     listed = true;
     last = tip;
     await dropLevel();

@@ -28,15 +28,15 @@ export function openFollowHead(parts: Pick<StoreParts, "gitdir" | "branch" | "lo
   let known: { tip: CommitId | null; end: LogEnd | null } | null = null;
   let followed = new Set<RepoPath>();
 
-  async function follow(tip: CommitId, since: CommitId | null, look: boolean): Promise<void> {
-    if (known?.tip === tip && !look) return;
+  async function follow(tip: CommitId, since: CommitId | null, look: boolean): Promise<boolean> {
+    if (known?.tip === tip && !look) return false;
     const from = known === null ? (since ?? tip) : known.tip;
     const { steps, end } = headSteps(gitdir, tip, from, known?.end ?? null);
     const isSure = known !== null;
     const next = new Map<RepoPath, { readonly was: BlobId | null; readonly now: BlobId | null }>();
-    for (const { kind, from, to } of steps) {
+    for (const { kind, from: parted, to } of steps) {
       if (kind === "alone") continue;
-      for (const { path, before, after } of await log.diff(from, to)) {
+      for (const { path, before, after } of await log.diff(parted, to)) {
         const was = table.base(path);
         const base = next.get(path)?.now ?? (next.has(path) ? null : was);
         // What we publish, base is told of as it happens.
@@ -51,26 +51,32 @@ export function openFollowHead(parts: Pick<StoreParts, "gitdir" | "branch" | "lo
       followed.add(path);
     }
     known = { tip, end: end ?? known?.end ?? null };
+    if (from !== since || steps[0]?.from !== from) return false;
+    for (const step of steps)
+      if (step.kind === "alone" && step.from !== null && !(await log.isAncestor(step.from, step.to)))
+        return false;
+    return true;
   }
 
   const inTurns = inTurn(async (since: CommitId | null, look: boolean) => {
     const tip = branch.now();
+    let told = false;
     try {
-      if (tip !== null) await follow(tip, since, look);
+      if (tip !== null) told = await follow(tip, since, look);
     } catch (error) {
       // Pruned commits: what they changed can't be told any more.
       if (!(error instanceof NotesError && error.code === "UNKNOWN_COMMIT")) throw error;
       known = { tip, end: null };
     }
-    return tip;
+    return { tip, told };
   });
 
   return {
     async take(since, look) {
-      const tip = await inTurns(since, look);
+      const { tip, told } = await inTurns(since, look);
       const paths = [...followed];
       followed = new Set();
-      return { tip, paths };
+      return { tip, paths, told };
     },
     async before(tip) {
       if (known !== null && known.tip !== tip) await inTurns(null, false);

@@ -18,9 +18,11 @@ async function write(world: World, id: NoteId | undefined, work: () => Promise<{
   const { notebook } = world.on;
   const path = id === undefined ? null : (notebook.metadata(id)?.path ?? null);
   try {
-    const before = path === null ? [] : [path];
-    for (const name of before) {
-      const { tipFiles, diskFiles } = world.texts.look();
+    const { tipFiles, diskFiles } = world.texts.look();
+    // A person may have moved it since the notebook looked.
+    const holds = (text: string) => id !== undefined && text.includes(id);
+    const moved = [...diskFiles].flatMap(([name, text]) => (holds(text) ? [name] : []));
+    for (const name of new Set([...(path === null ? [] : [path]), ...moved])) {
       const blob = tipFiles.get(name);
       const texts = [
         diskFiles.get(name) ?? "",

@@ -207,6 +207,16 @@ describe("where the branch was moved alone", () => {
     expect([disk(), entry(), tip()]).toEqual([OLD, THIRD, THIRD]);
   });
 
+  test("also after they took a commit back with its files", async () => {
+    write("# Other\n\nmore\n", "notes/other.md");
+    git("commit", "-qam", "more");
+    await look();
+    git("reset", "-q", "--hard", "HEAD~1");
+    moveAlone();
+    await look();
+    expect([disk(), entry(), tip()]).toEqual([NEW, NEW, NEW]);
+  });
+
   test("a removal that they staged before stays staged", async () => {
     git("rm", "-q", PAGE);
     moveAlone();

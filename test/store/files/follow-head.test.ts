@@ -34,7 +34,7 @@ test("a store that begins after their commit lets base follow it", async () => {
   await on.store.close();
   const to = commit("new\n");
   await on.reopen();
-  expect(await on.store.followHead(tip, false)).toEqual({ tip: to, paths: [PATH] });
+  expect(await on.store.followHead(tip, false)).toEqual({ tip: to, paths: [PATH], told: true });
   expect(base()).toBe(blobOf("new\n"));
   expect((await on.store.followHead(tip, true)).paths).toEqual([]);
   await on.store.close();

@@ -258,7 +258,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     resolveCommit,
     commitAt: (atMs) => log.commitAt(tip, atMs),
     isAncestor: log.isAncestor,
-    followHead: async () => ({ tip, paths: [] }),
+    followHead: async () => ({ tip, paths: [], told: false }),
     mergeBases: log.mergeBases,
     pending: () => [],
     takenBack: async () => null,
