@@ -156,6 +156,7 @@ test("a repository's own hooks of a push run as well, with their input, and can 
   expect((await theirs.run("push")).code).not.toBe(0);
   // Its lease ends with its process, so that writes go on.
   expect(await served.rpc.call("notes.create", { title: "Goes on", content: "x" })).toHaveProperty("commit");
+  rmSync(hooks, { recursive: true });
 });
 
 test("a person may commit in a linked working tree beside the daemon", async () => {
