@@ -5,17 +5,18 @@
  *
  * @see spec: storage, section 6
  */
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { CommitId } from "../../domain/note.ts";
 import { type LeaseWish, PushRules } from "../../doors/hook.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
 import { pidSpace } from "../../lib/process-alive.ts";
+import { takeProcessLock } from "../../lib/process-lock.ts";
 import type { LeaseAnswer } from "../../notebook/push/push-side.ts";
 import { publishedIntents } from "../../store/recovery/published-intents.ts";
 import { readHead } from "../../store/refs/refs.ts";
 import { pushRules } from "../push-rules.ts";
 import { resolveSettings, type Surroundings } from "../resolve.ts";
-import { takeLock } from "../take-lock.ts";
 import { askDaemon } from "./ask-daemon.ts";
 import { type Fault, refusalOf } from "./fault.ts";
 import { type HookGit, hookGit } from "./hook-git.ts";
@@ -65,12 +66,12 @@ async function check(push: Push): Promise<readonly Fault[]> {
   for (const startedMs = Date.now(); ; await pause(AGAIN_MS)) {
     const told = await askDaemon(push.place, "/hooks/rules", {}, RULES_WITHIN_MS);
     if (told !== null) return judge(push, PushRules.parse(told), true);
-    const lock = await takeLock(push.place).catch(() => null);
-    if (lock !== null) {
+    const attempt = await takeProcessLock(join(push.place.gitDir, "notesd"));
+    if (attempt.kind === "taken") {
       try {
         return await alone(push);
       } finally {
-        lock.release();
+        attempt.lock.release();
       }
     }
     if (Date.now() - startedMs > START_WITHIN_MS)
