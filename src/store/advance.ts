@@ -33,8 +33,16 @@ export interface EntryWish {
   readonly bytes?: Uint8Array;
 }
 
-/** Where the branch shall go. */
-export type Advance =
+/** Where the branch shall go, and the notes whose working file stays as it is where that is a person's edit. */
+export type Advance = Move & {
+  /**
+   * Such an edit, or deletion, is no reason to refuse the move: branch and Git index move, file and base stay, so that it
+   * is one on top of what the file was. A file that nobody touched follows all the same.
+   */
+  readonly leave?: ReadonlySet<RepoPath>;
+};
+
+type Move =
   | {
       /** To a commit that stands already and descends from `from`. */
       readonly kind: "forward";

@@ -147,6 +147,52 @@ export function advanceContract(name: string, open: () => Promise<StoreUnderTest
       expect(await store.tip()).toBe(tip);
     });
 
+    test("an edit that is to be left stays as it lies, on top of what the file was; the branch moves", async () => {
+      const root = await put("notes/a.md", "one\n");
+      await put("notes/b.md", "b\n");
+      const tip = (await store.tip()) ?? root;
+      const theirs = await under.personCommit(
+        { "notes/a.md": "two\n", "notes/b.md": "b2\n", "notes/new.md": "new\n", "notes/c.md": "c\n" },
+        { parents: [tip], move: false },
+      );
+      under.save("notes/a.md", "mine\n");
+      under.save("notes/new.md", "mine too\n");
+      const leave = new Set(["notes/a.md", "notes/new.md", "notes/b.md"].map(at));
+      expect(await store.advance({ ...forward(tip, theirs), leave })).toMatchObject({
+        tip: theirs,
+        pending: [],
+      });
+      expect(["notes/a.md", "notes/new.md", "notes/b.md", "notes/c.md"].map(under.text)).toEqual([
+        "mine\n",
+        "mine too\n",
+        "b2\n",
+        "c\n",
+      ]);
+      expect(
+        ["notes/a.md", "notes/new.md", "notes/b.md"].map((path) => store.workTree.base(at(path))),
+      ).toEqual([blobOf("one\n"), null, blobOf("b2\n")]);
+      expect([...(await store.staged())]).toEqual([]);
+      // It is an edit still: a write of ours to that note waits for it, and one to another does not.
+      const [mine, other] = (
+        await store.commit([draft("notes/a.md", "three\n", "two\n"), draft("notes/c.md", "c2\n", "c\n")])
+      ).outcomes;
+      expect([mine?.kind, other?.kind]).toEqual(["dirty", "committed"]);
+      expect(under.text("notes/a.md")).toBe("mine\n");
+    });
+
+    test("a deletion that is to be left stays one, and a file that is not named refuses the move", async () => {
+      const root = await put("notes/a.md", "one\n");
+      const theirs = await under.personCommit({ "notes/a.md": "two\n" }, { parents: [root], move: false });
+      under.save("notes/a.md", null);
+      const leaving = (path: string) => ({ ...forward(root, theirs), leave: new Set([at(path)]) });
+      expect(await store.advance(leaving("notes/b.md"))).toEqual({ kind: "dirty", paths: ["notes/a.md"] });
+      expect(await store.advance(leaving("notes/a.md"))).toMatchObject({ kind: "moved" });
+      expect([under.text("notes/a.md"), store.workTree.base(at("notes/a.md"))]).toEqual([
+        null,
+        blobOf("one\n"),
+      ]);
+    });
+
     test("a file that holds what comes in already is no edit", async () => {
       const root = await put("notes/a.md", "one\n");
       const theirs = await under.personCommit({ "notes/a.md": "two\n" }, { parents: [root], move: false });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Step } from "../../src/store/commit/publication.ts";
 import { bundle } from "../support/bundle.ts";
-import { committed, draft } from "../support/drafts.ts";
+import { at, blobOf, committed, draft } from "../support/drafts.ts";
 import { repoAt, temporaryFolder } from "../support/git-repo.ts";
 import { type StoreOnGit, storeOnGit } from "../support/store-on-git.ts";
 
@@ -18,7 +18,11 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** A branch with notes and other files, a commit of somebody else's on it, and a process killed while moving there. */
-async function killedAt(step: Step, nth: number): Promise<StoreOnGit & { from: string; to: string }> {
+async function killedAt(
+  step: Step,
+  nth: number,
+  edited?: string,
+): Promise<StoreOnGit & { from: string; to: string }> {
   const on = await storeOnGit();
   await on.store.commit([draft("notes/a.md", "a1\n"), draft("notes/gone.md", "g\n")]);
   await on.store.close();
@@ -43,10 +47,16 @@ async function killedAt(step: Step, nth: number): Promise<StoreOnGit & { from: s
   clone.git(...named, "commit", "-q", "-m", "theirs");
   repo.git("fetch", "-q", elsewhere, "HEAD");
   const [from, to] = [repo.git("rev-parse", "HEAD"), repo.git("rev-parse", "FETCH_HEAD")];
-  const child = spawnSync(process.execPath, [program, "advance", repo.root, step, String(nth), to], {
-    encoding: "utf8",
-    timeout: 20_000,
-  });
+  if (edited !== undefined) writeFileSync(join(repo.root, edited), "mine\n");
+  const leave = edited === undefined ? [] : [edited];
+  const child = spawnSync(
+    process.execPath,
+    [program, "advance", repo.root, step, String(nth), to, ...leave],
+    {
+      encoding: "utf8",
+      timeout: 20_000,
+    },
+  );
   expect([child.signal, child.stderr, child.stdout]).toEqual(["SIGKILL", "", ""]);
   return { ...on, from, to };
 }
@@ -95,4 +105,31 @@ describe("a process killed while the branch moves to a commit of others", () => 
       expect(on.repo.tryGit("fsck", "--strict", "--no-dangling")).toMatchObject({ status: 0 });
     },
   );
+});
+
+describe("an edit that a move leaves where it lies, the process killed", () => {
+  test.each<[Step, number]>([
+    ["ref", 1],
+    ["file", 2],
+    ["files", 1],
+    ["index", 1],
+    ["released", 1],
+    ["answered", 1],
+  ])("at the step %s: the file stays, on top of what it was, and the index is level", async (step, nth) => {
+    const on = await killedAt(step, nth, "notes/a.md");
+    for (let start = 0; start < 2; start++) {
+      const store = await on.reopen();
+      expect(await store.tip()).toBe(on.to);
+      expect(["notes/a.md", "notes/new.md", "other.txt"].map(on.text)).toEqual([
+        "mine\n",
+        "new\n",
+        "other\n",
+      ]);
+      expect(store.workTree.base(at("notes/a.md"))).toBe(blobOf("a1\n"));
+      expect(store.pending()).toEqual([]);
+      expect(on.repo.git("diff", "--cached", "--name-only")).toBe("");
+      expect(on.repo.git("status", "--porcelain")).toBe(" M notes/a.md");
+      await store.close();
+    }
+  });
 });

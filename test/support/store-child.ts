@@ -1,16 +1,16 @@
 /**
  * A process that opens a store, commits, and dies when told: run by the crash tests.
  * `step` mode: commit one chain and die at the nth time a step is reached. `advance` mode: the same while the branch moves
- * to a commit that is there. `loop` mode: commit for ever,
+ * to a commit that is there, leaving an edit of one file where it lies when told which. `loop` mode: commit for ever,
  * printing a line for each acknowledged commit.
  */
 import { writeSync } from "node:fs";
 import { join } from "node:path";
-import type { CommitId } from "../../src/domain/note.ts";
+import type { CommitId, RepoPath } from "../../src/domain/note.ts";
 import { openGitStore } from "../../src/store/git-store.ts";
 import { committed, draft } from "./drafts.ts";
 
-const [mode = "", root = "", step = "", nth = "1", to = ""] = process.argv.slice(2);
+const [mode = "", root = "", step = "", nth = "1", to = "", left = ""] = process.argv.slice(2);
 
 const store = await openGitStore({
   root,
@@ -42,8 +42,9 @@ if (mode === "step") {
 
 if (mode === "advance") {
   const from = await store.tip();
-  // Of a commit that the test made.
-  await store.advance({ kind: "forward", from, to: to as CommitId, atMs: 1_796_050_000_000, why: "sync" });
+  // Of a commit and a file that the test made.
+  const wish = { to: to as CommitId, leave: new Set(left === "" ? [] : [left as RepoPath]) };
+  await store.advance({ kind: "forward", from, ...wish, atMs: 1_796_050_000_000, why: "sync" });
   writeSync(1, "acknowledged\n");
   process.exit(0);
 }

@@ -70,7 +70,8 @@ export async function buildAdvance(
   const made = new Map(
     objects.flatMap(({ type, id, bytes }) => (type === "blob" ? [[id, bytes] as const] : [])),
   );
-  const seen = await lookAtAll(parts, changes, (id) => made.get(id) ?? parts.objects.read("blob", id));
+  const read = (id: string) => made.get(id) ?? parts.objects.read("blob", id);
+  const seen = await lookAtAll(parts, changes, read, wish.leave ?? new Set());
   return "kind" in seen ? seen : { ...chain, ...seen };
 }
 
@@ -136,6 +137,7 @@ async function lookAtAll(
   parts: StoreParts,
   changes: readonly EntryChange[],
   read: (id: string) => Uint8Array,
+  leave: ReadonlySet<RepoPath>,
 ): Promise<Seen | AdvanceRefusal> {
   const { notes } = parts;
   const { index } = parts.index.read();
@@ -162,11 +164,13 @@ async function lookAtAll(
     const isLink = before?.mode === "120000" && standsAsLink(parts.root, path, before, read);
     if (isLink) gone.push(path);
     const wasLink = isLink || gone.some((link) => path.startsWith(`${link}/`));
+    let left = false;
     if (indexed === undefined) dirty.push(path);
     else if (!wasLink) {
       const fault = faultOf(look, { from, to, base, isNote: notes.file(path) });
-      if (fault === "dirty") dirty.push(path);
-      else if (fault !== null) return { kind: "blocked", path, why: fault };
+      left = fault === "dirty" && leave.has(path) && !isLinkLike(after);
+      if (fault === "dirty" && !left) dirty.push(path);
+      if (fault !== null && fault !== "dirty") return { kind: "blocked", path, why: fault };
     }
     if (from === null && to === null) continue;
     looks.set(path, wasLink ? { kind: "absent" } : look);
@@ -180,7 +184,8 @@ async function lookAtAll(
       executable: after?.mode === "100755",
       later: wasLink,
       indexed: indexed ?? null,
-      remode: remodeOf(parts, look, change),
+      remode: left ? null : remodeOf(parts, look, change),
+      left,
     });
   }
   return dirty.length > 0 ? { kind: "dirty", paths: dirty } : { changed, looks, links };

@@ -32,6 +32,8 @@ export interface ChangedPath {
   readonly indexed?: string | null;
   /** The permission that the file must come to have; absent, null: as it is. */
   readonly remode?: "executable" | "plain" | null;
+  /** A person's edit lies there and waits: the file stays, and so does its base. */
+  readonly left?: boolean;
 }
 
 export interface BuiltCommit {

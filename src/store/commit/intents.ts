@@ -25,6 +25,8 @@ export interface IntentFile {
   readonly remode?: "executable" | "plain";
   /** Where the replaced file waits; a name in `aside/`. */
   readonly aside: string;
+  /** A person's edit lies there and waits: only the Git index follows. */
+  readonly left?: boolean;
 }
 
 export interface Intent {

@@ -150,6 +150,7 @@ async function placeAll(
   const turn = turnsFor(files);
   let plain: PlainFolders = new Set();
   for (const { intent, place, later } of files) {
+    if (intent.left === true) theirs.push(intent.path);
     if (!place) continue;
     const { path, replaced, prepared } = intent;
     if (later === true) {

@@ -175,7 +175,9 @@ export function openSettling(
       const open = intents.list().flatMap(({ name, intent }) => (owed.has(name) ? [intent] : []));
       const isThere = (path: RepoPath) => lstatNow(join(root, path)) !== null;
       return open.flatMap(({ files, links = [] }) => [
-        ...files.flatMap(({ path, after }) => (table.base(path) === after ? [] : [path])),
+        ...files.flatMap(({ path, after, left }) =>
+          left === true || table.base(path) === after ? [] : [path],
+        ),
         ...links.flatMap(({ path, after }) => (isThere(path) === (after !== null) ? [] : [path])),
       ]);
     },

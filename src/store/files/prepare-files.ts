@@ -50,6 +50,13 @@ export async function prepareFiles(chain: Chain, intents: Intents): Promise<Prep
 
 function prepareOne(path: RepoPath, change: ChangedPath, look: Look, intents: Intents): PreparedFile {
   const { before, after, remode = null } = change;
+  if (change.left === true) {
+    const intent = {
+      ...{ path, before, after, replaced: null, prepared: null, aside: intents.newName() },
+      left: true,
+    };
+    return { intent, look, place: false, stat: null };
+  }
   const place = diskBlob(look) !== after || (remode !== null && look.kind === "file");
   const old = look.kind === "file" ? look.stat : null;
   const replaced = place && old !== null ? signatureOf(old) : null;

@@ -30,7 +30,8 @@ function untold(placed: readonly OpenIntent[], base: (path: RepoPath) => BlobId 
   const last = new Map<RepoPath, BlobId | null>();
   const replaced = new Map<RepoPath, Set<BlobId | null>>();
   for (const { intent } of placed) {
-    for (const { path, before, after } of intent.files) {
+    for (const { path, before, after, left } of intent.files) {
+      if (left === true) continue;
       last.set(path, after);
       const earlier = replaced.get(path);
       if (earlier) earlier.add(before);

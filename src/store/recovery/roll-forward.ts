@@ -43,7 +43,8 @@ function byPath(open: readonly OpenIntent[]): Map<RepoPath, Owed[]> {
   const paths = new Map<RepoPath, Owed[]>();
   for (const { intent, placed, rebooted } of open) {
     // After a power cut a file may be missing, or the old one back, though it was in its place.
-    for (const file of intent.files)
+    // One that was left to its person owes nothing, and tells nothing of what it holds.
+    for (const file of intent.files.filter(({ left }) => left !== true))
       paths.set(file.path, [...(paths.get(file.path) ?? []), { ...file, placed: placed && !rebooted }]);
   }
   return paths;

@@ -179,12 +179,15 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     const changes = await diffEntries(readTree, await treeOf(tip), next);
     const wrong = changes.find(({ path, after }) => after !== null && repoPath(path) === null);
     if (wrong !== undefined) return { kind: "blocked", path: wrong.path, why: "may not be written" };
-    const dirty = changes.filter(({ path, before, after }) => {
-      const disk = workTree.blob(path);
-      const fits = [before?.id ?? null, after?.id ?? null, workTree.base(path)].includes(disk);
-      return state.state !== "elsewhere" && (staged.has(path) || !fits);
-    });
+    const isSaved = ({ path, before, after }: (typeof changes)[0]) =>
+      ![before?.id ?? null, after?.id ?? null, workTree.base(path)].includes(workTree.blob(path));
+    const isLeft = (change: (typeof changes)[0]) => wish.leave?.has(change.path) === true && isSaved(change);
+    const dirty = changes.filter(
+      (change) =>
+        state.state !== "elsewhere" && (staged.has(change.path) || (isSaved(change) && !isLeft(change))),
+    );
     if (dirty.length > 0) return { kind: "dirty", paths: dirty.map(({ path }) => path) };
+    const left = new Set(changes.filter(isLeft).map(({ path }) => path));
     if (wish.kind === "forward") tip = wish.to;
     else {
       const raw = buildCommit(wish, next, [wish.from, wish.theirs], proofKey);
@@ -192,6 +195,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     }
     if (state.state === "unborn") state = { state: "ok" };
     for (const { path, after } of state.state === "elsewhere" ? [] : changes) {
+      if (left.has(path)) continue;
       workTree.put(path, after === null ? null : objects.get("blob", after.id));
       if (notes.file(path)) workTree.accept(path, (after?.id ?? null) as BlobId | null);
     }
