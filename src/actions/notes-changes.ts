@@ -1,9 +1,11 @@
 /** `notes.changes`: what a subscription would have sent, for callers that poll or catch up. */
 import { z } from "zod";
+import { Filters } from "../domain/filters.ts";
 import { Status, Trust } from "../domain/note.ts";
 import type { Changed, ChangesPage } from "../notebook/notebook.ts";
 import { defineAction } from "./action.ts";
 import { rowsThatFit } from "./answer-size.ts";
+import { given } from "./filter-inputs.ts";
 import { atMost, limit } from "./inputs.ts";
 
 const CEILING = 1000;
@@ -39,6 +41,7 @@ export const notesChanges = defineAction({
     "What changed since a cursor of an earlier call or subscription, since a commit or a time, or since last: the end of your previous session. Call again with cursor while more is true.",
   input: z.strictObject({
     since: z.string().min(1).max(1024).describe("A cursor, last, a commit, an ISO time, 7d, 12h or monday."),
+    min_trust: Filters.min_trust.describe("Only changes of notes of this class or a higher one."),
     limit: limit(100, CEILING),
   }),
   output: z.strictObject({
@@ -55,7 +58,8 @@ export const notesChanges = defineAction({
   cli: { command: "changes", positional: ["since"] },
   async run(params, context) {
     const most = atMost(CEILING, params.limit);
-    const page = (count: number) => context.notebook.changes(params.since, count, {}, context.caller);
+    const filter = given({ minTrust: params.min_trust });
+    const page = (count: number) => context.notebook.changes(params.since, count, filter, context.caller);
     let found: ChangesPage = await page(most);
     const fitting = rowsThatFit(found.changes);
     if (fitting < found.changes.length) found = await page(fitting);

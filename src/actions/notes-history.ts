@@ -40,6 +40,7 @@ const Input = z.strictObject({
     .describe("What was done; a list: any of these."),
   source: oneOrMany(z.enum(SOURCES)).optional().describe("Which way it came; a list: any of these."),
   session: z.string().min(1).max(200).optional().describe("What session.set named the connection."),
+  min_trust: FilterInputs.min_trust.describe("Only changes of this class or a higher one."),
   since: FilterInputs.since,
   until: FilterInputs.until,
   limit: limit(50, CEILING),
@@ -113,6 +114,7 @@ async function historyFilter(params: z.output<typeof Input>, context: Context): 
     actions: params.action === undefined ? undefined : listOf(params.action),
     sources: params.source === undefined ? undefined : listOf(params.source),
     session: params.session,
+    minTrust: params.min_trust,
     sinceMs:
       params.since === undefined ? undefined : (await notebook.moment(params.since, caller, "since")).atMs,
     untilMs:
@@ -121,7 +123,8 @@ async function historyFilter(params: z.output<typeof Input>, context: Context): 
 }
 
 async function resolve(id: string, { notebook, caller }: Context): Promise<string> {
-  return (await notebook.read(id, caller)).metadata.note_id;
+  // One that has expired has a history too.
+  return notebook.metadata(id)?.note_id ?? (await notebook.read(id, caller)).metadata.note_id;
 }
 
 type HistoryItem = Awaited<ReturnType<Notebook["history"]>>["items"][number];

@@ -47,6 +47,8 @@ export type Change =
       readonly ifRevision?: string;
     }
   | { readonly kind: "delete"; readonly noteId: NoteId; readonly ifRevision?: string }
+  /** A note that has expired is removed: only the notebook's own sweep asks for it. */
+  | { readonly kind: "expire"; readonly noteId: NoteId; readonly ifRevision: string }
   | {
       readonly kind: "restore";
       readonly noteId: NoteId;

@@ -84,11 +84,11 @@ export function plan(change: Change, current: CurrentNote | null, context: PlanC
   }
   const { noteId, path, revision, title, type } = current;
   const place = { noteId, path, expected: revision };
-  if (change.kind === "delete") {
+  if (change.kind === "delete" || change.kind === "expire") {
     settleRevision(change, current, context);
     return {
       ...place,
-      action: "delete",
+      action: change.kind,
       bytes: null,
       title,
       type,

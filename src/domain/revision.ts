@@ -31,7 +31,8 @@ export function settleRevision(
       revision: current.revision,
       ...detail,
     });
-  if (change.kind === "delete") throw refusal({}, "Read it again before you delete it.");
+  if (change.kind === "delete" || change.kind === "expire")
+    throw refusal({}, "Read it again before you delete it.");
   const { baseBytes, types } = context;
   if (baseBytes === null)
     throw refusal({}, "This repository knows no such revision. Read the note again and repeat the change.");

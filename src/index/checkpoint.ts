@@ -10,7 +10,7 @@ import type { Parts } from "./parts.ts";
 import type { FrozenArrays } from "./search/frozen-words.ts";
 
 export const MAGIC = "notesd-index";
-export const FORMAT = 6;
+export const FORMAT = 7;
 const CHUNK_BYTES = 1 << 20;
 /** Eight hexadecimal digits. */
 export const CHECKSUM_BYTES = 8;

@@ -7,6 +7,7 @@ import { counts, flags, mustBeLevel, type Rows } from "../lib/held/column.ts";
 import { HexRows } from "../lib/held/hex-rows.ts";
 import type { TextPool } from "../lib/held/text-pool.ts";
 import type { Entry } from "./entry.ts";
+import { PINS } from "./pin.ts";
 
 /** The texts of an index, numbered apart so that what belongs to a path or an id can stand in columns. */
 export interface Texts {
@@ -17,6 +18,8 @@ export interface Texts {
 }
 
 const TAGS_HELD_MAX = 4_096;
+/** Of an entry's flags: the pin, above the trust. */
+const PIN_UNIT = 8;
 
 export class EntryTable {
   readonly #texts: Texts;
@@ -66,7 +69,7 @@ export class EntryTable {
     this.#fallbacks.push(ids.ofOrNull(entry.fallback));
     this.#firsts.push(entry.first);
     this.#changed.push(entry.changed);
-    this.#trusts.push(TRUSTS.indexOf(entry.trust));
+    this.#trusts.push(TRUSTS.indexOf(entry.trust) + PINS.indexOf(entry.pin) * PIN_UNIT);
     this.#titles.push(words.of(title));
     this.#types.push(words.ofOrNull(type));
     this.#tags.push(tags.length === 0 ? 0 : words.of(JSON.stringify(tags)));
@@ -95,6 +98,7 @@ export class EntryTable {
       first: this.firstOf(number),
       changed: this.#changed.at(number),
       trust: TRUSTS[this.trustOf(number)] ?? "pushed",
+      pin: PINS[Math.floor(this.#trusts.at(number) / PIN_UNIT)] ?? "claimed",
       brief: {
         title: words.at(this.titleOf(number)),
         type: words.atOrNull(this.typeOf(number)),
@@ -107,12 +111,13 @@ export class EntryTable {
   /** Whether a number stands for an entry that says the same. */
   equals(number: number, entry: Entry): boolean {
     if (this.#changed.at(number) !== entry.changed || this.firstOf(number) !== entry.first) return false;
-    const { blob, id, fallback, trust, brief } = this.at(number);
+    const { blob, id, fallback, trust, pin, brief } = this.at(number);
     return (
       blob === entry.blob &&
       id === entry.id &&
       fallback === entry.fallback &&
       trust === entry.trust &&
+      pin === entry.pin &&
       brief.title === entry.brief.title &&
       brief.type === entry.brief.type &&
       brief.claim === entry.brief.claim &&
@@ -144,7 +149,7 @@ export class EntryTable {
   }
   /** Place in `TRUSTS`. */
   trustOf(number: number): number {
-    return this.#trusts.at(number);
+    return this.#trusts.at(number) % PIN_UNIT;
   }
   /** Number of the type in `words`; 0: the file can't be read as a note. */
   typeOf(number: number): number {

@@ -4,6 +4,7 @@
  */
 import type { NoteSource } from "../domain/event.ts";
 import type { BlobId, CommitId, NoteId, RepoPath, Trust } from "../domain/note.ts";
+import type { Pin } from "./pin.ts";
 
 /** What history needs of a file's content; shared by revisions that agree in it. */
 export interface Brief {
@@ -28,6 +29,7 @@ export interface Entry {
   /** Commit that last changed the file. */
   readonly changed: number;
   readonly trust: Trust;
+  readonly pin: Pin;
   readonly brief: Brief;
 }
 

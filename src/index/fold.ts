@@ -10,9 +10,13 @@ import { parseNoteId } from "../domain/identity.ts";
 import { type BlobId, type NoteId, type RepoPath, TRUSTS, type Trust } from "../domain/note.ts";
 import { trustOf } from "../domain/trust.ts";
 import type { CommitGraph } from "./commit-graph.ts";
-import type { Brief, CommitRecord, Entry, Row } from "./entry.ts";
-import { shareBrief } from "./parsed-file.ts";
+import type { CommitRecord, Entry, Row } from "./entry.ts";
+import { isNotebooks } from "./metadata.ts";
+import { type ParsedFile, shareBrief } from "./parsed-file.ts";
+import { type Pin, pinAfter } from "./pin.ts";
 import { type StateView, settleIds } from "./settle-ids.ts";
+
+type FileOf = (path: RepoPath, blob: BlobId) => Pick<ParsedFile, "brief" | "said">;
 
 /** What happened to one file in one commit. `how` is from the file, `action` may be the author's word. */
 export interface FileChange {
@@ -31,13 +35,9 @@ export interface Folded {
 
 /**
  * Fold one commit into the graph. Its parents are there already; an unknown one counts as none.
- * @param briefOf  what the file at a path says in a blob
+ * @param fileOf  what the file at a path says in a blob
  */
-export function fold(
-  graph: CommitGraph,
-  { commit, events: given }: CommitEvents,
-  briefOf: (path: RepoPath, blob: BlobId) => Brief,
-): Folded {
+export function fold(graph: CommitGraph, { commit, events: given }: CommitEvents, fileOf: FileOf): Folded {
   const events = movedBack(given, commit);
   const parents = commit.parents.flatMap((id) => graph.numberOf(id) ?? []);
   const first = graph.numberOf(commit.parents[0] ?? commit.id) ?? -1;
@@ -77,7 +77,7 @@ export function fold(
     if (before?.fallback) freed.add(before.fallback);
     if (event.kind === "removed") left.set(event.path, null);
     else {
-      view.set(writtenEntry(graph, { event, before, first, others, number, trust, briefOf }));
+      view.set(writtenEntry(graph, { event, before, first, others, number, trust, fileOf }));
       written.push(event.path);
     }
   }
@@ -102,7 +102,7 @@ interface Writing {
   readonly others: readonly number[];
   readonly number: number;
   readonly trust: Trust;
-  readonly briefOf: (path: RepoPath, blob: BlobId) => Brief;
+  readonly fileOf: FileOf;
 }
 
 function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
@@ -117,9 +117,12 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
   const source = event.renamedFrom === null ? null : graph.entryAt(first, event.renamedFrom);
   const gone = isRestore(event.commit) ? graph.lastAt(first, path) : null;
   const base = source ?? before ?? sides[0] ?? gone;
-  const brief = shareBrief(base?.brief, writing.briefOf(path, after));
+  const file = writing.fileOf(path, after);
+  const brief = shareBrief(base?.brief, file.brief);
   const id = base?.id ?? UNSETTLED;
-  const merged = others.length > 0 || event.commit.proved?.action === "merge";
+  const isMerge = others.length > 0 || event.commit.proved?.action === "merge";
+  const merged = isMerge ? sidesOf(graph, [first, ...others], path, id) : null;
+  const left = merged === null ? trust : mergedTrust(event.commit, trust, merged);
   return {
     path: before?.path ?? path,
     blob: after,
@@ -127,9 +130,32 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
     fallback: base?.fallback ?? null,
     first: base?.first ?? number,
     changed: number,
-    trust: merged ? mergedTrust(event.commit, trust, sidesOf(graph, [first, ...others], path, id)) : trust,
+    trust: left,
+    pin: file.said?.pinned ? pinOf(graph, { event, said: file.said, base, trust: left, merged }) : "none",
     brief,
   };
+}
+
+function pinOf(
+  { commits }: CommitGraph,
+  made: {
+    readonly event: NoteEvent;
+    readonly said: NonNullable<ParsedFile["said"]>;
+    readonly base: Entry | null | undefined;
+    readonly trust: Trust;
+    readonly merged: readonly Entry[] | null;
+  },
+): Pin {
+  const { event, said, base, trust, merged } = made;
+  const agentId = event.commit.proved?.agentId ?? null;
+  const author = base ? (commits.agentOf(base.first)?.agentId ?? null) : agentId;
+  return pinAfter({
+    trust,
+    agentId,
+    authorId: isNotebooks(said) ? said.agentId : author,
+    before: base?.pin ?? null,
+    sides: merged?.map(({ pin }) => pin) ?? null,
+  });
 }
 
 const isRestore = ({ proved }: CommitInfo) => proved?.action === "restore";

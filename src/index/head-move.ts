@@ -51,6 +51,7 @@ function sameEntry(a: Entry | null, b: Entry | null): boolean {
     a.fallback === b.fallback &&
     a.first === b.first &&
     a.changed === b.changed &&
-    a.trust === b.trust
+    a.trust === b.trust &&
+    a.pin === b.pin
   );
 }

@@ -13,7 +13,7 @@ import type { Entry } from "./entry.ts";
 import { bodyBytes, readRecord, writeRecord } from "./file-record.ts";
 import { HeadColumns } from "./head-columns.ts";
 import { type LiveNote, liveNote, parsedOf } from "./metadata.ts";
-import { UpdateOrder } from "./update-order.ts";
+import { TimeOrder } from "./time-order.ts";
 
 /** More changes than this are not told apart: all rows are written then. */
 const CHANGED_MAX = 4_096;
@@ -35,12 +35,14 @@ export class HeadState {
   readonly #stemCount = counts();
   readonly #stemPaths = counts();
   readonly #folders = new Map<string, number>();
-  readonly #order: UpdateOrder;
+  readonly #order: TimeOrder;
+  /** Those that expire, by when. */
+  readonly #expiring: TimeOrder;
 
   constructor(graph: CommitGraph) {
     this.graph = graph;
     this.columns = new HeadColumns(graph.texts.words);
-    const { entry, text, updatedMs } = this.columns;
+    const { entry, text, updatedMs, expiresMs } = this.columns;
     this.texts = new Pages(
       (path, position) => entry.at(path) !== 0 && text.at(path) === position,
       (path, position) => {
@@ -48,10 +50,9 @@ export class HeadState {
         this.#note(path);
       },
     );
-    this.#order = new UpdateOrder({
-      updatedMs: (path) => updatedMs.at(path),
-      id: (path) => graph.texts.ids.at(graph.entries.idOf(entry.at(path) - 1)),
-    });
+    const id = (path: number) => graph.texts.ids.at(graph.entries.idOf(entry.at(path) - 1));
+    this.#order = new TimeOrder({ timeMs: (path) => updatedMs.at(path), id });
+    this.#expiring = new TimeOrder({ timeMs: (path) => expiresMs.at(path), id });
   }
 
   /** How many files there are, those that can't be read as notes too. */
@@ -181,6 +182,7 @@ export class HeadState {
     if (count > 0) this.#folders.set(folder, count);
     else this.#folders.delete(folder);
     if (!this.columns.isQuarantined(path)) this.#order.drop(path);
+    if (this.#expires(path)) this.#expiring.drop(path);
     this.columns.clear(path);
   }
 
@@ -188,6 +190,12 @@ export class HeadState {
     this.#enter(path, name);
     if (this.columns.isQuarantined(path)) this.#quarantined.add(path);
     else this.#order.add(path);
+    if (this.#expires(path)) this.#expiring.add(path);
+  }
+
+  /** A file that can't be read as a note says no expiry. */
+  #expires(path: number): boolean {
+    return this.columns.expiresMs.at(path) < Number.POSITIVE_INFINITY;
   }
 
   /** All of `#add` but the order. */
@@ -217,6 +225,16 @@ export class HeadState {
     return this.#order.numbers();
   }
 
+  /** Numbers of the paths of notes that have expired by a moment, the longest gone first; as `inOrder`. */
+  expired(nowMs: number): Uint32Array {
+    return this.#expiring.upTo(nowMs);
+  }
+
+  /** When the next note expires after a moment; Infinity: none does. */
+  nextExpiryMs(afterMs: number): number {
+    return this.#expiring.nextMs(afterMs);
+  }
+
   #note(path: number): void {
     this.#changed?.add(path);
     if (this.#changed && this.#changed.size > CHANGED_MAX) this.#changed = null;
@@ -238,6 +256,7 @@ export class HeadState {
     this.columns.entry.mustBeBelow(entries.length + 1);
     for (const column of [this.columns.agentName, this.columns.ref]) column.mustBeBelow(texts.words.size);
     const readable: number[] = [];
+    const expiring: number[] = [];
     for (let path = 1; path < this.columns.entry.length; path++) {
       if (!this.holds(path)) continue;
       if (entries.pathOf(this.entryOf(path)) !== path)
@@ -246,8 +265,10 @@ export class HeadState {
       this.#enter(path, this.graph.texts.paths.at(path));
       if (this.columns.isQuarantined(path)) this.#quarantined.add(path);
       else readable.push(path);
+      if (this.#expires(path)) expiring.push(path);
     }
     this.texts.restored();
     this.#order.fill(readable);
+    this.#expiring.fill(expiring);
   }
 }

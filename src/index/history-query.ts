@@ -1,13 +1,14 @@
 /** Reading history: rows newest first, filters, and cursors that name a place in it for good. */
 import { NotesError } from "../domain/errors.ts";
-import type { CommitId } from "../domain/note.ts";
+import { type CommitId, TRUSTS } from "../domain/note.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import { taggedWith } from "./entry-table.ts";
 import type { HistoryLog } from "./history-log.ts";
 import type { HistoryFilter, HistoryRow, Page } from "./note-index.ts";
 
 /** A row as callers see it. */
-export function shownRow({ commits, entries, texts }: CommitGraph, row: number): HistoryRow {
+export function shownRow(graph: CommitGraph, row: number): HistoryRow {
+  const { commits, entries, texts } = graph;
   const commit = commits.commitOfRow(row);
   const gone = commits.isGone(row);
   const entry = entries.at(commits.entryOfRow(row));
@@ -23,11 +24,19 @@ export function shownRow({ commits, entries, texts }: CommitGraph, row: number):
     agentId: agent?.agentId ?? null,
     agentName: agent?.name ?? null,
     source: commits.sourceOf(commit),
-    trust: gone ? commits.trustOf(commit) : entry.trust,
+    trust: TRUSTS[trustOfRow(graph, row)] ?? "pushed",
     session: texts.words.atOrNull(commits.sessionOf(commit)),
     atMs: commits.atMsOf(commit),
     revision: gone ? null : entry.blob,
   };
+}
+
+/** Place in `TRUSTS`. Of an expired note's removal it is the note's, as `trustOfRemoval` says. */
+function trustOfRow({ commits, entries, texts }: CommitGraph, row: number): number {
+  const isTheirs = commits.isGone(row) && texts.words.at(commits.actionOfRow(row)) !== "expire";
+  return isTheirs
+    ? TRUSTS.indexOf(commits.trustOf(commits.commitOfRow(row)))
+    : entries.trustOf(commits.entryOfRow(row));
 }
 
 /**
@@ -115,16 +124,15 @@ function* rowsOf({ commits }: CommitGraph, log: HistoryLog, filter: HistoryFilte
 }
 
 /** A filter over numbers: what it names is looked up once, not in each row. */
-function filterOf(
-  { commits, entries, texts }: CommitGraph,
-  filter: HistoryFilter,
-): (commit: number, row: number) => boolean {
+function filterOf(graph: CommitGraph, filter: HistoryFilter): (commit: number, row: number) => boolean {
+  const { commits, entries, texts } = graph;
   const numbers = (names: readonly string[] | undefined) =>
     names && new Set(names.map((name) => texts.words.find(name)).filter((number) => number !== 0));
   const types = numbers(filter.types);
   const actions = numbers(filter.actions);
   const session = filter.session === undefined ? undefined : texts.words.find(filter.session);
   const tagged = taggedWith(entries, filter.tags);
+  const minTrust = filter.minTrust && TRUSTS.indexOf(filter.minTrust);
   const {
     agentIds,
     sources,
@@ -139,6 +147,7 @@ function filterOf(
     if (tagged && !tagged(entries.tagsOf(entry))) return false;
     if (actions && !actions.has(commits.actionOfRow(row))) return false;
     if (sources && !sources.includes(commits.sourceOf(commit))) return false;
+    if (minTrust !== undefined && trustOfRow(graph, row) > minTrust) return false;
     if (session !== undefined && (session === 0 || commits.sessionOf(commit) !== session)) return false;
     const atMs = commits.atMsOf(commit);
     return atMs >= sinceMs && atMs <= untilMs;

@@ -11,12 +11,14 @@ import { canExtend } from "./can-extend.ts";
 import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
 import { digestOf, filesInSteps, filesOf, type HeldFile } from "./digest.ts";
+import { expiredFiles } from "./expired-files.ts";
 import { deletedIn, entryNamed, fileOf, idEver, pathsOf, rowsOfCommit } from "./find-at.ts";
 import { entriesOf, planMove } from "./head-move.ts";
 import { queryHistory, rowsAfter } from "./history-query.ts";
 import { listNotes, summarize } from "./list-notes.ts";
 import { type LiveNote, liveNote, parsedOf, stateOf } from "./metadata.ts";
 import type {
+  ExpiredFile,
   FileAt,
   HistoryFilter,
   HistoryRow,
@@ -260,9 +262,18 @@ export class MemoryIndex implements NoteIndex {
     return this.#parts.state.folderCount(folder.replace(/\/+$/, ""));
   }
 
-  size(): number {
-    const { size, quarantinedCount } = this.#parts.state;
-    return size - quarantinedCount;
+  expired(nowMs: number): Iterable<ExpiredFile> {
+    return expiredFiles(this.#parts, nowMs);
+  }
+
+  nextExpiryMs(afterMs: number): number {
+    return this.#parts.state.nextExpiryMs(afterMs);
+  }
+
+  size(nowMs?: number): number {
+    const { state } = this.#parts;
+    const expired = nowMs === undefined ? 0 : state.expired(nowMs).length;
+    return state.size - state.quarantinedCount - expired;
   }
 
   digest(): string {

@@ -19,6 +19,7 @@ export interface LiveNote {
   /** The dates that the file states. */
   readonly createdSaid: string | null;
   readonly updatedSaid: string | null;
+  readonly isPinnedSaid: boolean;
   readonly updatedMs: number;
   /** ms; null: never. */
   readonly expiresMs: number | null;
@@ -38,8 +39,13 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
       ? Date.parse(said.updatedAt)
       : commits.atMsOf(entry.changed);
   const updatedMs = Math.max(stamped, createdMs);
-  const inNotebook = said !== null && said.key !== null && said.scope !== "workspace";
-  const author = inNotebook ? { agentId: said.agentId, name: said.agentName } : commits.agentOf(entry.first);
+  const isPinnedSaid = said?.pinned ?? false;
+  const pinned = isPinnedSaid && entry.pin === "counts";
+  const extra = said === null || Object.keys(said.extra).length === 0 ? NO_EXTRA : said.extra;
+  const author =
+    said !== null && isNotebooks(said)
+      ? { agentId: said.agentId, name: said.agentName }
+      : commits.agentOf(entry.first);
   const meta: NoteMetadata = {
     note_id: entry.id,
     title: entry.brief.title,
@@ -54,12 +60,13 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
     key: said?.key ?? null,
     agent_id: author?.agentId ?? null,
     agent_name: author?.name ?? null,
-    pinned: said?.pinned ?? false,
+    pinned,
     expires_at: said?.expiresAt ?? null,
     path: entry.path,
     revision: entry.blob,
     trust: entry.trust,
-    extra: said === null || Object.keys(said.extra).length === 0 ? NO_EXTRA : said.extra,
+    // What the file says and what doesn't count is kept there, as an unknown type is.
+    extra: isPinnedSaid && !pinned ? { ...extra, pinned: true } : extra,
   };
   return {
     entry,
@@ -69,6 +76,7 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
     },
     createdSaid: said?.createdAt ?? null,
     updatedSaid: said?.updatedAt ?? null,
+    isPinnedSaid,
     updatedMs,
     expiresMs: meta.expires_at === null ? null : Date.parse(meta.expires_at),
     quarantined: parsed.trouble && { path: entry.path, ...parsed.trouble },
@@ -76,8 +84,9 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
 }
 
 /** The parsed file that a note was made of, as far as it counted. */
-export function parsedOf({ entry, meta, body, createdSaid, updatedSaid, quarantined }: LiveNote): ParsedFile {
-  const { status, scope, key, pinned, extra } = meta;
+export function parsedOf(note: LiveNote): ParsedFile {
+  const { entry, meta, body, createdSaid, updatedSaid, isPinnedSaid, quarantined } = note;
+  const { status, scope, key, pinned } = meta;
   const said = {
     createdAt: createdSaid,
     updatedAt: updatedSaid,
@@ -87,9 +96,9 @@ export function parsedOf({ entry, meta, body, createdSaid, updatedSaid, quaranti
     key,
     agentId: meta.agent_id,
     agentName: meta.agent_name,
-    pinned,
+    pinned: isPinnedSaid,
     expiresAt: meta.expires_at,
-    extra,
+    extra: isPinnedSaid && !pinned ? withoutPin(meta.extra) : meta.extra,
   };
   return {
     brief: entry.brief,
@@ -98,6 +107,14 @@ export function parsedOf({ entry, meta, body, createdSaid, updatedSaid, quaranti
     trouble: quarantined && { line: quarantined.line, reason: quarantined.reason },
   };
 }
+
+function withoutPin({ pinned: _claimed, ...extra }: NoteMetadata["extra"]): NoteMetadata["extra"] {
+  return extra;
+}
+
+/** Whether it is memory of one agent's notebook: then that is whose it is, whoever wrote it. */
+export const isNotebooks = ({ key, scope }: Pick<NoteMetadata, "key" | "scope">) =>
+  key !== null && scope !== "workspace";
 
 const iso = (ms: number) => new Date(ms).toISOString();
 

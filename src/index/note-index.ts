@@ -56,6 +56,11 @@ export interface FileAt {
   readonly type: string | null;
 }
 
+/** A note that has expired and is not swept yet. */
+export interface ExpiredFile extends FileAt {
+  readonly expiresMs: number;
+}
+
 export interface HistoryFilter {
   readonly noteId?: NoteId;
   readonly agentIds?: readonly number[];
@@ -64,6 +69,8 @@ export interface HistoryFilter {
   readonly actions?: readonly string[];
   readonly sources?: readonly string[];
   readonly session?: string;
+  /** Rows of this class or a higher one. */
+  readonly minTrust?: Trust;
   readonly sinceMs?: number;
   readonly untilMs?: number;
 }
@@ -215,11 +222,20 @@ export interface NoteIndex {
   /** Every id ever given, so that none is given twice. */
   idTaken(id: string): boolean;
   agents(): readonly { readonly agentId: number; readonly name: string }[];
+  /**
+   * Notes that have expired by a moment, the longest gone first; one that changes while they are read counts as it is
+   * when its turn comes.
+   * @cost those that have expired, and a few looks
+   */
+  expired(nowMs: number): Iterable<ExpiredFile>;
+  /** When the next note expires after a moment, ms; Infinity: none does. */
+  nextExpiryMs(afterMs: number): number;
   /** How many notes a folder directly holds at the head (for DD.2, DD.3, …). */
   folderCount(folder: string): number;
   /** Folders that directly hold a note file, "" the root, in no order. */
   folders(): Iterable<string>;
-  size(): number;
+  /** How many notes there are, expired ones too; with a moment: without those that have expired by then. */
+  size(nowMs?: number): number;
 
   /** @see spec: protocol, daemon.verify */
   digest(): string;

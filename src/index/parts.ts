@@ -75,7 +75,7 @@ export function foldAll(
   const folded = new Map<number, Folded>();
   for (const commit of commits) {
     if (graph.numberOf(commit.commit.id) !== undefined) continue;
-    const done = fold(graph, commit, (path, blob) => cache.must({ path, blob }).brief);
+    const done = fold(graph, commit, (path, blob) => cache.must({ path, blob }));
     folded.set(done.number, done);
   }
   return folded;

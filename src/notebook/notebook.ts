@@ -114,7 +114,7 @@ export interface Changed {
   readonly author_name: string;
   readonly reason: string | null;
   readonly source: "api" | "disk" | "import" | "push" | "git";
-  readonly trust: string;
+  readonly trust: Trust;
   readonly via: "live" | "sync" | "push";
   readonly at: string;
   readonly cursor?: string;

@@ -31,7 +31,7 @@ export function plainParse(path: RepoPath, bytes: Uint8Array): ParsedFile {
       key: of("key"),
       agentId: of("agent") === null ? null : agentIdOf(of("agent") ?? ""),
       agentName: of("agent"),
-      pinned: false,
+      pinned: of("pinned") === "true",
       expiresAt: of("expires_at"),
       extra: {},
     },

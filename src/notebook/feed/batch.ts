@@ -5,7 +5,7 @@
  */
 import { type CommitEvents, type CommitInfo, ownWord } from "../../domain/event.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, RepoPath } from "../../domain/note.ts";
-import { trustOf } from "../../domain/trust.ts";
+import { trustOfRemoval } from "../../domain/trust.ts";
 import type { FileAt, NoteIndex } from "../../index/note-index.ts";
 import { byBytes } from "../../lib/byte-order.ts";
 import type { NoteStore, TreeChange } from "../../store/note-store.ts";
@@ -112,7 +112,7 @@ function item(source: BatchSource, making: Making): Item {
       noteId,
       action: making.word ?? howOf(making.pair),
       revision: after?.blob ?? null,
-      trust: after?.trust ?? trustOf(by),
+      trust: after?.trust ?? trustOfRemoval(by, file.trust),
       by,
       via: making.via,
     };

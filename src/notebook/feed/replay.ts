@@ -3,8 +3,8 @@
  * same records. Holds one event back to know whether it is the last of its batch that passes.
  */
 import { matches, type NoteFilter } from "../../domain/filters.ts";
-import type { NoteMetadata } from "../../domain/note.ts";
 import type { Changed, ChangesPage } from "../notebook.ts";
+import type { Described } from "./batch.ts";
 import type { Batch, LogReader, Position } from "./log-reader.ts";
 
 /** An event with the position after it, or a batch of which nothing passed. */
@@ -40,7 +40,7 @@ async function* batchSteps(
   for (let i = position.skip; i < batch.items.length; i++) {
     looked++;
     const described = await batch.items[i]?.describe();
-    if (!described || !passes(filter, described.note)) continue;
+    if (!described || !passes(filter, described)) continue;
     if (held) yield held;
     held = { changed: described.changed, position: { ...position, skip: i + 1 }, looked };
     looked = 0;
@@ -77,6 +77,8 @@ export async function page(
   return { changes, cursor: log.cursor(position), more, squashed: from.kind === "squash" };
 }
 
-function passes(filter: NoteFilter, note: NoteMetadata | null): boolean {
-  return note === null ? Object.values(filter).every((part) => part === undefined) : matches(filter, note);
+function passes(filter: NoteFilter, { changed, note }: Described): boolean {
+  if (note === null) return Object.values(filter).every((part) => part === undefined);
+  // What is asked for is the change's own class: a note that a person wrote may have been deleted by a push.
+  return matches(filter, filter.minTrust ? { ...note, trust: changed.trust } : note);
 }

@@ -1,6 +1,7 @@
 /**
- * Notes in the order of their update: oldest first, ties by id from the last. Put level when it is asked for, so
- * that many changes cost one merge. Invariant: `numbers` holds every note that was added and not dropped, once.
+ * Notes in the order of a time that each has (of its update, of its expiry): earliest first, ties by id from the last.
+ * Put level when it is asked for, so that many changes cost one merge. Some 5 bytes a note.
+ * Invariant: `numbers` holds every note that was added and not dropped, once.
  */
 
 const MERGE_FROM = 64;
@@ -8,17 +9,17 @@ const MERGE_FROM = 64;
 const WAITING_MAX = 4_096;
 
 interface Keys {
-  readonly updatedMs: (note: number) => number;
+  readonly timeMs: (note: number) => number;
   readonly id: (note: number) => string;
 }
 
-export class UpdateOrder {
+export class TimeOrder {
   readonly #keys: Keys;
   #numbers = new Uint32Array(0);
   #length = 0;
   readonly #added = new Set<number>();
   /** Notes that stand in the order as they were: at which place. */
-  readonly #gone = new Map<number, { readonly updatedMs: number; readonly id: string }>();
+  readonly #gone = new Map<number, { readonly timeMs: number; readonly id: string }>();
 
   constructor(keys: Keys) {
     this.#keys = keys;
@@ -38,7 +39,7 @@ export class UpdateOrder {
   /** The keys still tell what they told when it was added. */
   drop(note: number): void {
     if (this.#added.delete(note)) return;
-    this.#gone.set(note, { updatedMs: this.#keys.updatedMs(note), id: this.#keys.id(note) });
+    this.#gone.set(note, { timeMs: this.#keys.timeMs(note), id: this.#keys.id(note) });
     if (this.#gone.size > WAITING_MAX) this.numbers();
   }
 
@@ -46,14 +47,14 @@ export class UpdateOrder {
   numbers(): Uint32Array {
     if (this.#added.size + this.#gone.size > MERGE_FROM) this.#merge();
     else {
-      for (const { updatedMs, id } of this.#gone.values()) {
-        const place = this.#placeOf(updatedMs, id);
+      for (const { timeMs, id } of this.#gone.values()) {
+        const place = this.#placeOf(timeMs, id);
         this.#numbers.copyWithin(place, place + 1, this.#length--);
       }
       this.#gone.clear();
       for (const note of this.#added) {
         this.#room(this.#length + 1);
-        const place = this.#placeOf(this.#keys.updatedMs(note), this.#keys.id(note));
+        const place = this.#placeOf(this.#keys.timeMs(note), this.#keys.id(note));
         this.#numbers.copyWithin(place + 1, place, this.#length++);
         this.#numbers[place] = note;
       }
@@ -63,21 +64,45 @@ export class UpdateOrder {
     return this.#numbers.subarray(0, this.#length);
   }
 
+  /** The notes whose time is at or before a moment. @cost as `numbers`, and a few looks */
+  upTo(ms: number): Uint32Array {
+    const all = this.numbers();
+    return all.subarray(0, this.#countUpTo(all, ms));
+  }
+
+  /** The first time after a moment; Infinity: there is none. @cost as `upTo` */
+  nextMs(afterMs: number): number {
+    const all = this.numbers();
+    const note = all[this.#countUpTo(all, afterMs)];
+    return note === undefined ? Number.POSITIVE_INFINITY : this.#keys.timeMs(note);
+  }
+
+  #countUpTo(all: Uint32Array, ms: number): number {
+    let low = 0;
+    let high = all.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#keys.timeMs(all[middle] ?? 0) <= ms) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   /** How an item of the order compares with a place: as it stood when it was put there. */
-  #compare(note: number, updatedMs: number, id: string): number {
+  #compare(note: number, timeMs: number, id: string): number {
     const stood = this.#gone.get(note);
-    const byTime = (stood?.updatedMs ?? this.#keys.updatedMs(note)) - updatedMs;
+    const byTime = (stood?.timeMs ?? this.#keys.timeMs(note)) - timeMs;
     if (byTime !== 0) return byTime;
     const own = stood?.id ?? this.#keys.id(note);
     return own < id ? 1 : own > id ? -1 : 0;
   }
 
-  #placeOf(updatedMs: number, id: string): number {
+  #placeOf(timeMs: number, id: string): number {
     let low = 0;
     let high = this.#length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#compare(this.#numbers[middle] ?? 0, updatedMs, id) < 0) low = middle + 1;
+      if (this.#compare(this.#numbers[middle] ?? 0, timeMs, id) < 0) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -98,10 +123,10 @@ export class UpdateOrder {
     let next = 0;
     let at = 0;
     for (const note of kept) {
-      const { updatedMs, id } = this.#keys;
+      const { timeMs, id } = this.#keys;
       for (; next < added.length; next++) {
         const other = added[next] ?? 0;
-        const later = updatedMs(other) - updatedMs(note) || (id(other) < id(note) ? 1 : -1);
+        const later = timeMs(other) - timeMs(note) || (id(other) < id(note) ? 1 : -1);
         if (later > 0) break;
         merged[at++] = other;
       }
@@ -114,11 +139,11 @@ export class UpdateOrder {
 
   /** By time, then by id: the times are sorted as plain numbers, and ids are only read where times are equal. */
   #sorted(notes: Uint32Array): Uint32Array {
-    const times = Float64Array.from(notes, (note) => this.#keys.updatedMs(note)).sort();
+    const times = Float64Array.from(notes, (note) => this.#keys.timeMs(note)).sort();
     const sorted = new Uint32Array(notes.length);
     const filled = new Uint32Array(notes.length);
     for (const note of notes) {
-      const first = lowerBound(times, this.#keys.updatedMs(note));
+      const first = lowerBound(times, this.#keys.timeMs(note));
       sorted[first + (filled[first] ?? 0)] = note;
       filled[first] = (filled[first] ?? 0) + 1;
     }
