@@ -77,6 +77,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
 
     const sync = openSync(notes, settings.sync ?? {}, { env, log, clock });
     undo.push(() => sync.stop());
+    notes.setRemote(sync.fetchedMs);
 
     const startedMs = clock.now();
     const nonce = randomBytes(32).toString("hex");

@@ -14,7 +14,7 @@ import { orAbsent } from "../lib/durable-file.ts";
 import { openFileBytes } from "../lib/file-bytes.ts";
 import { errorFields, type Log } from "../lib/log.ts";
 import type { Notebook } from "../notebook/notebook.ts";
-import { openNotebook } from "../notebook/open.ts";
+import { type OpenedNotebook, openNotebook } from "../notebook/open.ts";
 import type { GitStore } from "../store/git-store.ts";
 import { allRoots } from "./attributes.ts";
 import { parsePerson } from "./identities.ts";
@@ -37,6 +37,7 @@ interface OpenNotes {
   /** What Git's hooks ask for. */
   readonly hooks: HookDoor;
   readonly store: GitStore;
+  readonly setRemote: OpenedNotebook["setRemote"];
   close(): Promise<void>;
 }
 
@@ -115,6 +116,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
       moved: opened.disk.headMoved,
     },
     store,
+    setRemote: opened.setRemote,
     async close() {
       await disk.close();
       await opened.notebook.close();

@@ -2,6 +2,7 @@
 import { appendFileSync, fstatSync, statSync } from "node:fs";
 import { relative } from "node:path";
 import type { Flags } from "../doors/cli/host.ts";
+import { plainLine } from "../doors/cli/text-table.ts";
 import { systemClock } from "../lib/clock.ts";
 import { createLog } from "../lib/log.ts";
 import { startDaemon } from "./daemon.ts";
@@ -52,7 +53,8 @@ export async function serve(
 export function readable(line: string): string {
   const { at, level, message, ...fields }: Record<string, unknown> = JSON.parse(line);
   const about = Object.entries(fields).map(([key, value]) => `${key}=${String(value)}`);
-  return `${[String(at).slice(11, 19), level, message, ...about].join(" ")}\n`;
+  // A path or a title may come from whoever pushes.
+  return `${plainLine([String(at).slice(11, 19), level, message, ...about].join(" "))}\n`;
 }
 
 function signal(): Promise<string> {

@@ -5,7 +5,7 @@ import type { NoteIndex } from "../index/note-index.ts";
 
 /**
  * @param gone it was deleted by a write that is about to be committed
- * @throws NotesError NOT_FOUND unknown, deleted (`data.deleted_in` when history knows it) or expired
+ * @throws NotesError NOT_FOUND unknown, deleted (`data.deleted_in` when history knows it) or expired (`data.expired_at`)
  */
 export function requireNote(
   index: Pick<NoteIndex, "get" | "deletedIn">,
@@ -21,6 +21,10 @@ export function requireNote(
   throw new NotesError(
     "NOT_FOUND",
     `The note ${JSON.stringify(id)} ${why}. List or search to find the id of another.`,
-    { note_id: id, ...(deletedIn === null ? {} : { deleted_in: deletedIn }) },
+    {
+      note_id: id,
+      ...(deletedIn === null ? {} : { deleted_in: deletedIn }),
+      ...(note === null ? {} : { expired_at: note.expires_at }),
+    },
   );
 }

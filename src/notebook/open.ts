@@ -9,6 +9,7 @@ import { isNotePath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
 import { commitPath } from "./commit-path.ts";
 import { derivedFiles } from "./derived-files.ts";
+import { createExpiry, type Expiry } from "./expiry/expiry.ts";
 import { Feed } from "./feed/feed.ts";
 import { Heads } from "./feed/heads.ts";
 import { cursorSince } from "./feed/since.ts";
@@ -18,7 +19,7 @@ import { type JoinDeps, join } from "./joining/join.ts";
 import { standingConflicts } from "./joining/standing-conflicts.ts";
 import { resolveMoment } from "./moments.ts";
 import { createNotesThen } from "./note-then.ts";
-import type { Notebook, WriteOutcome } from "./notebook.ts";
+import type { Notebook } from "./notebook.ts";
 import type { NotebookOptions } from "./notebook-options.ts";
 import { createPast } from "./past.ts";
 import { createPushLease } from "./push/push-lease.ts";
@@ -34,6 +35,7 @@ import { createReview } from "./review/review.ts";
 import { openSeen } from "./seen.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
+import { dropResolved } from "./writing/drop-resolved.ts";
 import { createFollower } from "./writing/follow.ts";
 import { createGroupPlanner, resolvesConflict } from "./writing/plan-group.ts";
 import { createRescue } from "./writing/rescue.ts";
@@ -48,6 +50,7 @@ export interface OpenedNotebook {
   readonly push: PushSide;
   /** How the files are watched, once the door knows. */
   setWatching(status: () => string): void;
+  readonly setRemote: Expiry["setRemote"];
 }
 
 /**
@@ -80,6 +83,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     async moved(move, changes) {
       await feed.live(move, changes);
       housekeeping.touched();
+      expiry.moved(move, changes);
     },
     takenBack: (lost) => rescue.takenBack(lost),
   });
@@ -178,6 +182,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     clock,
     warn,
   });
+  const expiry = createExpiry(options, { feed, reconciler, writer, firstLook, housekeeping });
   let watching = () => "";
 
   const notebook: Notebook = {
@@ -193,7 +198,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       const edited = path !== null && !writer.isRepeat(request, caller) ? [path as RepoPath] : [];
       if (edited.length > 0) await settleBefore(reconciler, edited, resolves);
       const outcome = await writer.write(request, caller, entered);
-      if ((resolves || change.kind === "update") && !outcome.replayed) await dropResolved(outcome, resolves);
+      if ((resolves || change.kind === "update") && !outcome.replayed)
+        await dropResolved({ store, reconciler, warn }, outcome, resolves);
       seen.note(caller, index.head);
       return outcome;
     },
@@ -210,7 +216,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     summary: (viewer) => index.summary(viewer, nowMs()),
     history: (filter, limit, cursor) => readHistory({ store, index }, filter, limit, cursor),
     async conflicts(noteId) {
-      const kept = await standingConflicts(store);
+      const kept = (await standingConflicts(store)).filter((one) => !expiry.hides(one.note_id));
       return noteId === undefined ? kept : kept.filter((conflict) => conflict.note_id === noteId);
     },
     async changes(since, limit, filter, caller) {
@@ -237,7 +243,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         branch: store.branch,
         head: index.head,
         state: await store.state(),
-        notes: index.size(),
+        notes: index.size(nowMs()),
         quarantined: index.quarantined(),
         duplicates: index.duplicates(),
         pending: [...new Set([...store.pending(), ...reconciler.pending()])].sort(),
@@ -249,6 +255,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     async close() {
       push.close();
       disk.close();
+      await expiry.close();
       // Without a first look a deletion is not told from a rename: the next start knows.
       if (firstLook.done) await settleAtStop(reconciler, warn);
       await reconciler.close();
@@ -261,24 +268,15 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
   };
 
-  /** The write stands, so what is left to do after it can't fail it. */
-  async function dropResolved({ noteId, path }: WriteOutcome, resolves: boolean): Promise<void> {
-    try {
-      await store.dropConflicts(noteId);
-      // Resolved for the text that the note has already: the file comes to hold it.
-      if (resolves && path !== null && reconciler.held(path) === "conflict") await reconciler.resolve(path);
-    } catch (error) {
-      warn("a conflict that a write resolved is still kept", failureOf(error, "the next update drops it"));
-    }
-  }
-
   const cursorOf = (since: string, caller: Caller) =>
     cursorSince({ store, seen, clock }, since, caller, feed.cursor);
 
+  expiry.start();
   return {
     notebook,
     disk,
     push,
+    setRemote: expiry.setRemote,
     setWatching(status) {
       watching = status;
     },

@@ -123,7 +123,8 @@ export function createReads(deps: ReadsDeps): Reads {
       const note = at === undefined ? index.get(id) : null;
       if (note !== null) await settleFirst(note.path as RepoPath, note.revision);
       const head = index.head;
-      if (at === undefined) requireNote(index, id, deps.nowMs());
+      // Of an expired one too: that is history.
+      if (at === undefined) requireNote(index, id, Number.NEGATIVE_INFINITY);
       const commit = at === undefined ? head : (await deps.notesThen.noteThen(id, at, caller)).commit;
       if (commit === null || !index.knows(commit)) {
         throw new NotesError(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Change } from "../../src/domain/change.ts";
 import { NOTE_TYPES } from "../../src/domain/note.ts";
 import { createNoteIndex } from "../../src/index/create.ts";
-import { systemClock } from "../../src/lib/clock.ts";
+import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { setGitConfig } from "../../src/lib/git-config.ts";
 import { type OpenedNotebook, openNotebook } from "../../src/notebook/open.ts";
 import { type ScheduledSync, scheduleSync } from "../../src/notebook/sync/schedule.ts";
@@ -24,7 +24,11 @@ export interface SyncedNotebook extends OpenedNotebook {
   /** What was warned of. */
   readonly warned: string[];
   run(wish?: Partial<SyncWish>): ReturnType<ScheduledSync["run"]>;
-  create(title: string, content: string): Promise<{ readonly noteId: string; readonly path: string }>;
+  create(
+    title: string,
+    content: string,
+    expiresInHours?: number,
+  ): Promise<{ readonly noteId: string; readonly path: string }>;
   update(noteId: string, content: string): Promise<void>;
   /** A person saves a file, and the disk door has seen it. */
   save(path: string, content: string | null): Promise<void>;
@@ -40,6 +44,10 @@ export async function openSynced(
   options: {
     readonly login?: { readonly username: string; readonly password: string };
     readonly settings?: { readonly intervalMs: number | null; readonly onChangeMs: number | null };
+    /** Default: the machine's. */
+    readonly clock?: Clock;
+    /** Default: of `seed`, so one of its own. */
+    readonly proofKey?: Uint8Array;
   } = {},
 ): Promise<SyncedNotebook> {
   const top = mkdtempSync(join(tmpdir(), "notesd-sync-"));
@@ -52,7 +60,7 @@ export async function openSynced(
     "gc.auto": "0",
     "remote.origin.url": remote,
   });
-  const proofKey = new Uint8Array(32).fill(seed);
+  const { clock = systemClock, proofKey = new Uint8Array(32).fill(seed) } = options;
   const store = await openGitStore({
     ...{ root, gitdir: join(root, ".git"), branch: "main", roots: ["notes", "memory"], proofKey },
     ...{ lockWaitMs: 5_000, besideGitMs: 0 },
@@ -73,15 +81,16 @@ export async function openSynced(
     reconcile: { quiet_ms: 20, max_wait_ms: 200, commit: "auto" },
     person: { name: "Pat", email: "pat@example.com" },
     proofKey,
-    clock: systemClock,
+    clock,
     randomBytes: (count) => Uint8Array.from({ length: count }, () => byte(256)),
     warn,
   });
   const remotes = store.remotes({ env: { ...GIT_ENV, HOME: top }, login: options.login ?? null });
   const sync = scheduleSync(
-    { store, notebook: opened.notebook, remotes, clock: systemClock, random: () => byte(256) / 256, warn },
+    { store, notebook: opened.notebook, remotes, clock, random: () => byte(256) / 256, warn },
     { remote: "origin", ...(options.settings ?? NO_SYNC) },
   );
+  opened.setRemote(sync.fetchedMs);
   const write = (change: Change) =>
     opened.notebook.write({ change, reason: null, idempotency: null }, agent("planner"));
   return {
@@ -91,10 +100,10 @@ export async function openSynced(
     sync,
     warned,
     run: (wish = {}) => sync.run(wish),
-    async create(title, content) {
+    async create(title, content, expiresInHours) {
       const { noteId, path } = await write({
         ...{ kind: "create", title, content, noteType: "general", tags: [], extra: {} },
-        ...{ pinned: false, expiresInHours: null, folder: null },
+        ...{ pinned: false, expiresInHours: expiresInHours ?? null, folder: null },
       });
       return { noteId, path: path ?? "" };
     },

@@ -102,6 +102,15 @@ export class Feed {
     return subscription;
   }
 
+  /**
+   * Whether a proved commit was made by this daemon, and not by another that has the same key. Of what is older than
+   * the record the proof alone tells, unless the record began with this repository: then it came with the clone.
+   */
+  async madeHere(commit: CommitId): Promise<boolean> {
+    const move = await this.#log.broughtBy(commit);
+    return move === null ? this.#deps.heads.start.n > 0 : move.kind === "own";
+  }
+
   /** End every subscription and make the record of heads durable. */
   async close(): Promise<void> {
     for (const subscription of [...this.#subscriptions]) subscription.unsubscribe();

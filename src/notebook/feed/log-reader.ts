@@ -159,6 +159,11 @@ export class LogReader {
     return orGone(async () => (await this.#placeOf(commit, null)) !== null);
   }
 
+  /** As `OwnChain.broughtBy`. */
+  broughtBy(commit: CommitId): Promise<Move | null> {
+    return this.#chain.broughtBy(this.#source.heads, commit);
+  }
+
   /** Whether a move from the head to a commit does not go forward. */
   async isBack(to: CommitId): Promise<boolean> {
     const { heads, store } = this.#source;

@@ -79,6 +79,23 @@ export class OwnChain {
     return move.from === null || (await isAncestor(move.from, commit));
   }
 
+  /**
+   * The recorded move that brought a commit to the branch; null: none did, the branch had it before.
+   * @cost as `find`
+   */
+  async broughtBy(heads: Heads, commit: CommitId): Promise<Move | null> {
+    const recent = this.recent(commit);
+    const made = recent === null ? null : heads.move(recent);
+    if (made !== null) return made;
+    for (const stretch of risingStretches(heads.moves)) {
+      const move = await this.#firstWith(stretch, commit);
+      if (move === null) continue;
+      // A stretch may begin with a head that had it: then an earlier one brought it.
+      if (move.from === null || !(await this.#store.isAncestor(commit, move.from))) return move;
+    }
+    return null;
+  }
+
   #follow(move: Move, after: CommitId | null, limit: number): CommitId[] {
     const found: CommitId[] = [];
     for (let at = after; at !== move.to && found.length < limit; ) {
@@ -92,6 +109,11 @@ export class OwnChain {
 
   /** Heads of a stretch descend from each other: the first one that has the commit ends its move. */
   async #findIn(stretch: readonly Move[], commit: CommitId): Promise<Move | null> {
+    const move = await this.#firstWith(stretch, commit);
+    return move && (await this.contains(move, commit)) ? move : null;
+  }
+
+  async #firstWith(stretch: readonly Move[], commit: CommitId): Promise<Move | null> {
     const last = stretch.at(-1);
     if (!last || !(await this.#store.isAncestor(commit, last.to))) return null;
     let [low, high] = [0, stretch.length - 1];
@@ -101,8 +123,7 @@ export class OwnChain {
       if (head && (await this.#store.isAncestor(commit, head.to))) high = middle;
       else low = middle + 1;
     }
-    const move = stretch[low];
-    return move && (await this.contains(move, commit)) ? move : null;
+    return stretch[low] ?? null;
   }
 }
 

@@ -30,7 +30,8 @@ export async function reviewNote(deps: ReviewDeps, looked: Looked, sections: Sec
   const told = (status: string, step: Told): Reviewed => ({ noteId, title, type, status, ...step });
   if (now === null) {
     const gone = rows.find((row) => row.revision === null) ?? newest;
-    sections.deleted.push(told("deleted", await toldBy(deps, gone)));
+    // What expired did as somebody had set it to.
+    if (gone.action !== "expire") sections.deleted.push(told("deleted", await toldBy(deps, gone)));
   } else if (meta !== null && !isExpired(meta, deps.nowMs())) {
     const asked = meta.type === "conclusion" || meta.type === "blocker" || wasOpen;
     const steps = asked ? await stepsOf(deps, rows, before?.state ?? null) : [];

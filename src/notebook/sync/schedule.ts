@@ -22,6 +22,8 @@ export interface SyncSettings {
 export interface ScheduledSync extends Sync {
   /** Sync now and from then on. */
   start(): void;
+  /** When the last sync began that took in what the set remote has, ms; -Infinity: none did, Infinity: none is set. */
+  fetchedMs(): number;
   /** No further one. Resolves when the one that runs has ended. */
   stop(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export function scheduleSync(
   let failures = 0;
   let stopped = false;
   let seen: CommitId | null = null;
+  let fetchedMs = settings.remote === null ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   let running: Promise<unknown> = Promise.resolve();
 
   /** Who may sync is not always who owns the files here: a place that nobody set up is not taken from a caller. */
@@ -65,6 +68,7 @@ export function scheduleSync(
       throw new NotesError("OVERLOADED", "The daemon is stopping; sync again after a start.", {
         retry_after_ms: 1_000,
       });
+    const beganMs = clock.now();
     const result = await syncOnce(
       deps,
       wish,
@@ -74,6 +78,9 @@ export function scheduleSync(
     last.set(wish.remote, result);
     // What was written while it ran is not there yet.
     if (wish.remote === settings.remote) seen = result.ahead === 0 ? result.head : null;
+    // A push that is refused comes after it.
+    const isTakenIn = result.state === "ok" || result.state === "refused";
+    if (wish.remote === settings.remote && isTakenIn) fetchedMs = beganMs;
     const isNews =
       result.state !== before?.state || (result.state === "ok" && result.message !== before.message);
     if (result.message !== null && isNews)
@@ -160,6 +167,7 @@ export function scheduleSync(
         head,
       };
     },
+    fetchedMs: () => fetchedMs,
     start() {
       if (settings.remote === null) return;
       if (settings.intervalMs !== null || settings.onChangeMs !== null) void again();

@@ -7,7 +7,7 @@ import { authorOf } from "../../domain/commit-message.ts";
 import { NotesError } from "../../domain/errors.ts";
 import type { CommitEvents } from "../../domain/event.ts";
 import { newNoteId } from "../../domain/identity.ts";
-import type { BlobId, NoteId, NoteMetadata, RepoPath } from "../../domain/note.ts";
+import { type BlobId, isExpired, type NoteId, type NoteMetadata, type RepoPath } from "../../domain/note.ts";
 import { dayFolder, newNotePath, parseFolder } from "../../domain/note-path.ts";
 import { type CurrentNote, currentNote, type Plan, plan } from "../../domain/plan.ts";
 import type { Caller } from "../../domain/principal.ts";
@@ -110,6 +110,7 @@ async function planWrite(
 /** The note that a change is of; null: none yet, or for a restore none any more. */
 async function findFor(deps: PlanningDeps, ahead: Ahead, change: Change, nowMs: number) {
   if (change.kind === "create") return null;
+  if (change.kind === "expire") return findExpired(deps, ahead, change.noteId, nowMs);
   if (change.kind !== "restore") return find(deps, ahead, change.noteId, nowMs);
   const planned = ahead.notes.get(change.noteId);
   const named = planned === undefined ? deps.index().get(change.noteId) : null;
@@ -140,6 +141,13 @@ async function find(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number)
   if (again) return again;
   const bytes = await deps.store.readBlob(metadata.revision as BlobId);
   return { note: currentNote(metadata, bytes), metadata };
+}
+
+/** @throws NotesError CONFLICT it has not expired, or an earlier write of the group changed it */
+async function findExpired(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number) {
+  const found = await find(deps, ahead, id, Number.NEGATIVE_INFINITY);
+  if (found.metadata !== null && isExpired(found.metadata, nowMs)) return found;
+  throw new NotesError("CONFLICT", `The note ${id} has not expired.`, { revision: found.note.revision });
 }
 
 async function bytesOf(deps: PlanningDeps, revision: string): Promise<Uint8Array | null> {

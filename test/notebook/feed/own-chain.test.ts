@@ -83,3 +83,29 @@ test("what was made just now costs no walk", async () => {
   expect(await chain.after(whole, ids[0] ?? null, 10)).toEqual(ids.slice(1));
   expect(await chain.find(headsOf(whole), ids[2] as CommitId)).toBe(1);
 });
+
+test("the move that brought a commit is told, made here or taken over; of what was there before none is", async () => {
+  const store = openMemoryStore();
+  const before = chainOn(store, null, 3, "before");
+  const a = chainOn(store, last(before), 4, "a");
+  const theirs = chainOn(store, last(a), 4, "t");
+  const b = chainOn(store, last(theirs), 4, "b");
+  const c = chainOn(store, a[1] ?? null, 3, "c");
+  const heads = headsOf(
+    move(1, last(before), last(a)),
+    move(2, last(a), last(theirs), { kind: "other", via: "sync" }),
+    move(3, last(theirs), last(b)),
+    move(4, last(b), last(c), { kind: "other", back: true }),
+  );
+  const chain = new OwnChain(store, 8);
+  const brought = async (ids: readonly CommitId[]) => {
+    const found = new Set<number | null>();
+    for (const id of ids) found.add((await chain.broughtBy(heads, id))?.n ?? null);
+    return [...found];
+  };
+  expect(await brought(before)).toEqual([null]);
+  expect(await brought(a)).toEqual([1]);
+  expect(await brought(theirs)).toEqual([2]);
+  expect(await brought(b)).toEqual([3]);
+  expect(await brought(c)).toEqual([4]);
+});
