@@ -7,7 +7,7 @@ import { ProcessError } from "../../domain/process-error.ts";
 import type { CliHost } from "./host.ts";
 import { collect, flagsOf, type Options, port, withDaemon, withRepository } from "./shared-options.ts";
 import { show } from "./show.ts";
-import { minute, plain, table } from "./text-table.ts";
+import { minute, plain, plainJson, table } from "./text-table.ts";
 import { withClient } from "./with-client.ts";
 
 /** An exit code that a command decided itself. */
@@ -101,7 +101,8 @@ export function addDaemonCommands(program: Command, host: CliHost, outcome: Outc
     .action(async (options: Options) => {
       const done = await host.recover(flagsOf(options));
       if (options["json"]) json({ done });
-      else io.out(done.length === 0 ? "nothing to recover\n" : done.map((line) => `${line}\n`).join(""));
+      else
+        io.out(done.length === 0 ? "nothing to recover\n" : done.map((line) => `${plain(line)}\n`).join(""));
     });
 
   withDaemon(program.command("verify"))
@@ -145,7 +146,7 @@ function plainValue(value: unknown): string {
     .filter(([, member]) => member !== null && member !== 0)
     .map(
       ([key, member]) =>
-        `${key} ${typeof member === "object" ? JSON.stringify(member) : plain(String(member))}`,
+        `${key} ${typeof member === "object" ? plainJson(JSON.stringify(member)) : plain(String(member))}`,
     )
     .join(", ");
 }
@@ -166,7 +167,7 @@ async function printLog(host: CliHost, file: string, follow: boolean): Promise<v
       await handle.read(bytes, 0, bytes.length, at);
       await handle.close();
       at = size;
-      if (bytes.length > 0) host.io.out(bytes.toString("utf8"));
+      if (bytes.length > 0) host.io.out(plainJson(bytes.toString("utf8")));
     }
     if (follow && !ended) await Promise.race([pause(200), host.interrupted()]);
   } while (follow && !ended);

@@ -9,6 +9,7 @@ import type { CliHost } from "./host.ts";
 import { parseObject } from "./params-text.ts";
 import { flagsOf, type Options, withDaemon } from "./shared-options.ts";
 import { changeLine, show } from "./show.ts";
+import { plain } from "./text-table.ts";
 import { withClient } from "./with-client.ts";
 
 /** Add `watch`, `commit` and `call`. */
@@ -36,7 +37,7 @@ function addWatch(program: Command, registry: Registry, host: CliHost): void {
             host.io.out(options["json"] ? `${JSON.stringify(change)}\n` : changeLine(change, host.io)),
           resync: (cursor) =>
             host.io.err(`What happened in between is not known here any more; going on from ${cursor}.\n`),
-          ended: (error) => host.io.err(`${error.message}\n`),
+          ended: (error) => host.io.err(`${plain(error.message)}\n`),
         },
       );
       host.io.err("watching; interrupt to end\n");

@@ -19,7 +19,7 @@ import { addNoteCommands } from "./note-commands.ts";
 import { addReviewCommands, OWN_COMMANDS } from "./review-commands.ts";
 import { applyParams } from "./shared-options.ts";
 import { addSyncCommand } from "./sync-command.ts";
-import { styled } from "./text-table.ts";
+import { plain, styled } from "./text-table.ts";
 
 /**
  * The program with every command; without those of notes where another one is asked for, since making them of all
@@ -109,7 +109,7 @@ function refusal(error: unknown, json: boolean, host: CliHost): number {
     const data = error instanceof NotesError ? error.data : {};
     host.io.err(`${JSON.stringify({ error: { code, message, data } })}\n`);
   } else {
-    host.io.err(`${styled(host.io, "red", "notesd:")} ${withIssues(message, error)}\n`);
+    host.io.err(`${styled(host.io, "red", "notesd:")} ${plain(withIssues(message, error))}\n`);
     if (!known && host.env["NOTESD_DEBUG"] && error instanceof Error) host.io.err(`${error.stack ?? ""}\n`);
   }
   return exit;

@@ -6,14 +6,14 @@ import type { Method, ResultOf } from "../../client/client.ts";
 import type { Io } from "./host.ts";
 import { blameText, commit, diffText, historyEntry, who } from "./show-history.ts";
 import { reviewText } from "./show-review.ts";
-import { counted, minute, plain, short, styled, table } from "./text-table.ts";
+import { counted, minute, plain, plainJson, plainLine, short, styled, table } from "./text-table.ts";
 
 type Shown = Pick<Io, "colour" | "columns">;
 type Views = { readonly [M in Method]?: (result: ResultOf<M>, io: Shown) => string };
 
 const VIEWS: Views = {
   "notes.create": (made, io) =>
-    `${styled(io, "green", "created")} ${made.note_id}  ${made.path ?? ""}  (commit ${commit(made.commit)})\n`,
+    `${styled(io, "green", "created")} ${made.note_id}  ${plainLine(made.path ?? "")}  (commit ${commit(made.commit)})\n`,
   "notes.update": changed,
   "notes.append": changed,
   "notes.edit": changed,
@@ -25,7 +25,7 @@ const VIEWS: Views = {
     results
       .map(
         (row) =>
-          `${styled(io, "bold", plain(row.title))}  ${styled(io, "dim", `${row.note_id}  ${row.type}, ${row.status}`)}\n` +
+          `${styled(io, "bold", plain(row.title))}  ${styled(io, "dim", `${row.note_id}  ${plain(row.type)}, ${row.status}`)}\n` +
           `  ${short(plain(row.snippet).replace(/\s+/g, " ").trim(), Math.max(20, io.columns - 2))}\n`,
       )
       .join("") + footer(io, results.length, total, null),
@@ -69,7 +69,9 @@ const VIEWS: Views = {
 export function show(method: string, result: unknown, io: Shown): string {
   const view = Object.hasOwn(VIEWS, method) ? VIEWS[method as Method] : undefined;
   if (!view)
-    return typeof result === "string" ? `${plain(result)}\n` : `${JSON.stringify(result, null, 2)}\n`;
+    return typeof result === "string"
+      ? `${plain(result)}\n`
+      : `${plainJson(JSON.stringify(result, null, 2))}\n`;
   // The daemon answers what its action's schema says, and the view is kept under that method's name.
   return (view as (result: unknown, io: Shown) => string)(result, io);
 }
@@ -77,8 +79,8 @@ export function show(method: string, result: unknown, io: Shown): string {
 /** One change as a line, for `watch` and `changes`. */
 export function changeLine(change: ResultOf<"notes.changes">["changes"][number], io: Shown): string {
   return (
-    `${minute(change.at)}  ${styled(io, "cyan", change.action)}(${change.type}) ${plain(change.title)}  ` +
-    `${styled(io, "dim", `${plain(who(change))}  ${change.note_id}`)}${change.reason ? `  ${plain(change.reason)}` : ""}\n`
+    `${minute(change.at)}  ${styled(io, "cyan", change.action)}(${plain(change.type)}) ${plain(change.title)}  ` +
+    `${styled(io, "dim", `${plain(who(change))}  ${change.note_id}`)}${change.reason ? `  ${plainLine(change.reason)}` : ""}\n`
   );
 }
 
@@ -105,7 +107,7 @@ function read(
   ].filter((flag) => flag !== "");
   const text = plain(content);
   return (
-    `${styled(io, "bold", plain(metadata.title))}\n${styled(io, "dim", plain(facts.join("  ")))}\n` +
+    `${styled(io, "bold", plain(metadata.title))}\n${styled(io, "dim", plainLine(facts.join("  ")))}\n` +
     `${flags.map((flag) => `${styled(io, "yellow", flag)}\n`).join("")}\n${text}${text.endsWith("\n") ? "" : "\n"}`
   );
 }

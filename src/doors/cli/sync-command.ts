@@ -4,6 +4,7 @@ import type { SyncResult } from "../../notebook/sync/sync-result.ts";
 import type { Outcome } from "./daemon-commands.ts";
 import type { CliHost } from "./host.ts";
 import { type Options, withDaemon } from "./shared-options.ts";
+import { plain } from "./text-table.ts";
 import { withClient } from "./with-client.ts";
 
 /** Exit codes by state, as errors of that kind have them; others are 1. */
@@ -49,7 +50,7 @@ export function addSyncCommand(program: Command, host: CliHost, outcome: Outcome
           : client.call("sync.run", { ...remote, ...diverged }),
       );
       outcome.code = options["status"] === true ? 0 : (EXITS[result.state] ?? 1);
-      host.io.out(options["json"] ? `${JSON.stringify(result)}\n` : `${sentence(result)}\n`);
+      host.io.out(options["json"] ? `${JSON.stringify(result)}\n` : `${plain(sentence(result))}\n`);
     });
 }
 

@@ -12,9 +12,21 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 export const styled = (io: Pick<Io, "colour">, style: Style, text: string): string =>
   io.colour && text !== "" ? styleText(style, text, { validateStream: false }) : text;
 
+/** Control characters but tab and line feed, and those that let a text read in another order than it is written. */
+const ODD = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
 /** A note's text may hold escape sequences that move the cursor or rename the window: none reaches a terminal. */
-export const plain = (text: string): string =>
-  stripVTControlCharacters(text).replace(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/g, "");
+export const plain = (text: string): string => stripVTControlCharacters(text).replace(ODD, "");
+
+/** JSON for a terminal: the same value, with what JSON itself lets through written as escapes. */
+export const plainJson = (json: string): string =>
+  json.replace(
+    /[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g,
+    (odd) => `\\u${odd.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+
+/** As `plain`, on one line: what follows can't be passed off as another. */
+export const plainLine = (text: string): string => plain(text).replace(/\s*[\n\u2028\u2029]\s*/g, " ");
 
 const NO_LINES = {
   top: "",

@@ -77,3 +77,63 @@ test("one note is one note", () => {
   };
   expect(show("notes.summary", { total_notes: 1, ...none }, { colour: false, columns: 80 })).toBe("1 note\n");
 });
+
+/** Titles, text and names that try to move the cursor, to rename the window, to recolour, and to be read backwards. */
+const EVIL = "x\u001b]0;owned\u0007\u001b[2J\u009b31m\u202ey\rz\u0008";
+const row = {
+  ...{
+    ...note(EVIL),
+    content: EVIL,
+    snippet: EVIL,
+    score: 1,
+    scope: "workspace",
+    key: EVIL,
+    scope_ref_id: null,
+  },
+  ...{ agent_id: 1, agent_name: EVIL, author_name: EVIL, trust: "pushed", source: "git", session: EVIL },
+  ...{
+    commit: "0".repeat(40),
+    action: "update",
+    reason: `${EVIL}\n${EVIL}`,
+    changes: EVIL,
+    at: "2026-11-30T10:15",
+  },
+  ...{ revision: "0".repeat(40), path: `notes/${EVIL}\n.md`, fields: [], via: "push", expires_at: null },
+  ...{ created_at: "2026-11-30T10:15", pinned: false, extra: { [EVIL]: EVIL }, type: EVIL, tags: [EVIL] },
+};
+test.each<[method: string, result: unknown]>([
+  ["notes.list", { notes: [row], total: 1, next_cursor: null }],
+  ["notes.search", { results: [row], total: 1 }],
+  ["notes.read", { metadata: row, content: EVIL }],
+  ["notes.history", { entries: [row], next_cursor: null }],
+  ["notes.changes", { changes: [row], cursor: "c" }],
+  ["notes.recall", { notes: [row] }],
+  ["notes.create", { note_id: row.note_id, path: row.path, commit: row.commit }],
+  ["notes.delete", { note_id: row.note_id, title: EVIL, commit: row.commit }],
+  ["notes.diff", { unified: `--- a/${EVIL}\n+++ b/x\n@@ -1 +1 @@\n-${EVIL}\n+y\n` }],
+  ["notes.blame", { lines: [{ line: 1, text: EVIL, commit: row.commit }], commits: [row] }],
+  ["notes.links", { out: [EVIL] }],
+  [
+    "notes.summary",
+    {
+      ...{
+        total_notes: 1,
+        type_distribution: { [EVIL]: 1 },
+        by_status: {},
+        by_scope: {},
+        by_agent: { [EVIL]: 1 },
+      },
+      ...{ recent_notes: [row], open_blockers: [row] },
+    },
+  ],
+  ["daemon.verify", { digest: "d", equal: true, problems: [{ kind: "k", path: EVIL, detail: EVIL }] }],
+])("nothing that a note holds reaches the terminal as more than text: %s", (method, result) => {
+  const shown = show(method, result, { colour: false, columns: 120 });
+  expect(shown).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/);
+  expect(shown).toMatch(/x/);
+});
+
+test("a reason of several lines can't pass for another line of what is watched", () => {
+  const shown = show("notes.changes", { changes: [row], cursor: "c" }, { colour: false, columns: 120 });
+  expect(shown.trimEnd().split("\n")).toHaveLength(2);
+});

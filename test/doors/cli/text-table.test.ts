@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { counted, plain, short, styled } from "../../../src/doors/cli/text-table.ts";
+import { counted, plain, plainJson, plainLine, short, styled } from "../../../src/doors/cli/text-table.ts";
 
 test.each([
   ["abcdef", 6, "abcdef"],
@@ -27,4 +27,16 @@ test("no escape sequence of a note reaches the terminal, and one is one", () => 
     "1 note",
     "2 notes",
   ]);
+});
+
+test("what a terminal would obey in JSON or in a line is written as an escape, or as a blank", () => {
+  const held = "a\u009b31mb\u202ec\u007f";
+  expect(plain(held)).not.toMatch(/[\u009b\u202e\u007f]/);
+  expect(plain("\u2066a\u2069\u202eb")).toBe("ab");
+  const json = plainJson(JSON.stringify({ title: held }));
+  expect(json).not.toMatch(/[\u009b\u202e\u007f]/);
+  expect(JSON.parse(json)).toEqual({ title: held });
+  expect(plainLine("fixed it\n2026-11-30 10:15  delete(note) forged")).toBe(
+    "fixed it 2026-11-30 10:15  delete(note) forged",
+  );
 });
