@@ -5,6 +5,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import type { CliHost, Flags, Io } from "../doors/cli/host.ts";
 import { changeConfig } from "./config-file.ts";
 import { runningDaemons } from "./daemon-list.ts";
@@ -63,6 +64,10 @@ export function createCliHost(): CliHost {
     async recover(flags) {
       const { recover } = await import("./recover.ts");
       return recover(flags, around);
+    },
+    async purge(flags, wish) {
+      const { purge } = await import("./purge.ts");
+      return purge(flags, around, wish);
     },
     async doctor(flags) {
       const { doctor } = await import("./doctor.ts");
@@ -127,6 +132,18 @@ function interrupted(): Promise<void> {
   return interruption;
 }
 
+/** Nothing of what is typed is written anywhere. */
+async function askHidden(question: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stderr.write(`${question} `);
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const prompt = createInterface({ input: stdin, output: silent, terminal: true });
+  const answer = await prompt.question("");
+  prompt.close();
+  stderr.write("\n");
+  return answer;
+}
+
 function processIo(): Io {
   const { stdin, stdout, stderr, env } = process;
   const ask = async (question: string) => {
@@ -144,6 +161,7 @@ function processIo(): Io {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
     },
     ask: stdin.isTTY && stderr.isTTY ? ask : null,
+    askSecret: stdin.isTTY && stderr.isTTY ? askHidden : null,
     colour: stdout.isTTY === true && !env["NO_COLOR"] && env["TERM"] !== "dumb",
     columns: stdout.columns ?? Number.POSITIVE_INFINITY,
   };

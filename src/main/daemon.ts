@@ -15,6 +15,7 @@ import { type DaemonFile, daemonFilePath } from "../client/discover.ts";
 import type { Clock } from "../lib/clock.ts";
 import { writeDurably } from "../lib/durable-file.ts";
 import { errorFields, type Log } from "../lib/log.ts";
+import { isPurgeOpen } from "../store/purge/plan-file.ts";
 import { allRoots } from "./attributes.ts";
 import { delist, enlist, runningDaemons } from "./daemon-list.ts";
 import { hooksChanged, hooksFolder, refreshHooks, writeLauncher } from "./hooks.ts";
@@ -62,6 +63,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     undo.push(() => lock.release());
     // Under the lock any daemon.json is ours or a dead one's. Gone last, so that after it a new start finds no lock.
     undo.push(() => rm(daemonFilePath(place), { force: true }));
+    if (isPurgeOpen(place.gitDir)) log.warn(await (await import("./purge.ts")).finishPurge(resolved));
     const roots = allRoots(settings.roots ?? []);
     await ensureAttributes(place, roots);
     await writeLauncher(place, process.execPath, program.bin);

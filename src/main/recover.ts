@@ -1,6 +1,7 @@
 /** `notesd recover`: what a start does before it serves, under the same lock, without serving. */
 
 import type { Flags } from "../doors/cli/host.ts";
+import { isPurgeOpen } from "../store/purge/plan-file.ts";
 import { openStore } from "./open-store.ts";
 import { resolveSettings, type Surroundings } from "./resolve.ts";
 import { takeLock } from "./take-lock.ts";
@@ -10,10 +11,14 @@ export async function recover(flags: Flags, around: Surroundings): Promise<strin
   const resolved = await resolveSettings(flags, around);
   const lock = await takeLock(resolved.place);
   try {
+    const purged = isPurgeOpen(resolved.place.gitDir)
+      ? [await (await import("./purge.ts")).finishPurge(resolved)]
+      : [];
     const store = await openStore(resolved);
     const { carriedOut, locks, packs, owed, unplaced } = store.recovery;
     await store.close();
     return [
+      ...purged,
       ...(carriedOut > 0 ? [`carried out ${carriedOut} publications that were cut short`] : []),
       ...locks.map((name) => `removed our own lock ${name}`),
       ...(packs.length > 0 ? [`released ${packs.length} packs`] : []),

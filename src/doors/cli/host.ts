@@ -4,6 +4,7 @@
  */
 import type { DaemonFile } from "../../client/discover.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
+import type { PurgeReport, PurgeWish } from "./purge-report.ts";
 
 /** The terminal, or what stands in for it. */
 export interface Io {
@@ -15,6 +16,8 @@ export interface Io {
   readInput(): Promise<string>;
   /** A yes or no from a person; null when there is no terminal to ask at. */
   readonly ask: ((question: string) => Promise<boolean>) | null;
+  /** One line from a person that the terminal doesn't show; null or absent when there is no terminal to ask at. */
+  readonly askSecret?: ((question: string) => Promise<string>) | null;
   /** Whether results may be coloured. */
   readonly colour: boolean;
   /** Width of the terminal, in columns; Infinity where nothing needs to be cut: a pipe, a file. */
@@ -130,6 +133,11 @@ export interface CliHost {
   recover(flags: Flags): Promise<readonly string[]>;
   /** Everything that a start or a write depends on, looked at. @throws ProcessError USAGE */
   doctor(flags: Flags): Promise<readonly Finding[]>;
+  /**
+   * Look for what is to be purged, or purge it; see `main/purge.ts`.
+   * @throws ProcessError ALREADY_RUNNING, USAGE, BUSY; NotesError
+   */
+  purge(flags: Flags, wish: PurgeWish): Promise<PurgeReport>;
   /** The log that a detached daemon writes. */
   logFile(place: GitPlace): string;
   identities(place: GitPlace): Identities;

@@ -16,6 +16,7 @@ import type { CliHost } from "./host.ts";
 import { addIdentityCommands } from "./identity-commands.ts";
 import { addDeinitCommand, addInitCommand } from "./init-command.ts";
 import { addNoteCommands } from "./note-commands.ts";
+import { addPurgeCommand } from "./purge-command.ts";
 import { addReviewCommands, OWN_COMMANDS } from "./review-commands.ts";
 import { applyParams } from "./shared-options.ts";
 import { addSyncCommand } from "./sync-command.ts";
@@ -51,6 +52,7 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome, asked: 
   addDaemonCommands(program, host, outcome);
   addDoctorCommand(program, host, outcome);
   addDeinitCommand(program, host);
+  addPurgeCommand(program, host, outcome);
   if (!program.commands.some((command) => command.name() === asked)) {
     program.commandsGroup("Notes:");
     addActionCommands(program, registry, host, OWN_COMMANDS);

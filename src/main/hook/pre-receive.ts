@@ -22,6 +22,7 @@ import { type Fault, refusalOf } from "./fault.ts";
 import { type HookGit, hookGit } from "./hook-git.ts";
 import { fileFaults } from "./pushed-files.ts";
 import { type PushedNotes, readPushedNotes, takenId } from "./pushed-notes.ts";
+import { purgedFaults } from "./pushed-purged.ts";
 import { parseUpdates, type RefUpdate, refFaults } from "./pushed-refs.ts";
 import { takenIds } from "./taken-ids.ts";
 
@@ -93,11 +94,10 @@ async function judge(push: Push, rules: PushRules, daemon: boolean): Promise<rea
   const { git, updates } = push;
   const refs = await refFaults(git, updates, rules);
   if (refs.length > 0) return refs;
-  const files = await fileFaults(
-    git,
-    updates.flatMap(({ to }) => to ?? []),
-    rules,
-  );
+  const tips = updates.flatMap(({ to }) => to ?? []);
+  const purged = await purgedFaults(git, push.place.gitDir, tips);
+  if (purged.length > 0) return purged;
+  const files = await fileFaults(git, tips, rules);
   const brought = updates.find(
     ({ ref }) => ref === `refs/heads/${rules.branch}` || ref === `refs/for/${rules.branch}`,
   );

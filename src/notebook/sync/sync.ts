@@ -11,6 +11,7 @@ import { backoffMs } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { NoteStore } from "../../store/note-store.ts";
 import type { OpenedRemote, Remotes } from "../../store/remote/open-remote.ts";
+import { holdsPurged } from "../../store/remote/refuse-purged.ts";
 import { type RefUpdate, RemoteFailure, type RemoteRefs } from "../../store/remote/remote.ts";
 import type { Joined, Notebook } from "../notebook.ts";
 import { reviewUpdates } from "./reviews.ts";
@@ -107,6 +108,8 @@ async function takeIn(
   tally: Tally,
 ): Promise<string | null> {
   const { kept, shown } = remote;
+  const back = theirs === null ? null : await remotes.purgedBetween(await store.tip(), theirs);
+  if (back !== null) throw holdsPurged(back, shown);
   // What a ref holds no gc takes away.
   if (theirs !== null) await remotes.write(`${kept}/branch`, theirs);
   for (const [name, id] of reviews) await remotes.write(`${kept}/review/${name.split("/").at(-1)}`, id);

@@ -7,12 +7,14 @@
 import type { CommitId } from "../../domain/note.ts";
 import { FLUSH, pktLine } from "../../lib/pkt-line.ts";
 import type { GitLog } from "../history/git-log.ts";
+import type { ObjectId } from "../objects/object-id.ts";
 import type { GitObjects } from "../objects/objects.ts";
 import { packBuilder } from "../objects/pack-bytes.ts";
 import type { Credentials } from "./credentials.ts";
 import { httpPort } from "./http-port.ts";
 import { type IncomingPack, MOST_PACK_BYTES, receivePack } from "./incoming-pack.ts";
 import { newObjects } from "./new-objects.ts";
+import { refusePurged } from "./refuse-purged.ts";
 import {
   isMark,
   REVIEWS,
@@ -38,6 +40,8 @@ export interface HttpSettings extends RemoteWish {
   readonly credentials: Credentials;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
+  /** What was purged here. */
+  readonly purged: () => ReadonlySet<ObjectId>;
   /** Tips of this remote that were found whole here, remembered from one sync to the next. */
   readonly whole: Set<CommitId>;
 }
@@ -100,6 +104,7 @@ export function httpRemote(settings: HttpSettings): Remote {
   ): Promise<{ readonly holes: ReadonlyMap<CommitId, string>; release(): void }> {
     const incoming = await receive(lacking, capabilities);
     try {
+      refusePurged(settings.purged(), incoming.ids(), shown);
       const holes = await holesOf(lacking, incoming.objects);
       const hole = head === null ? undefined : holes.get(head);
       if (hole !== undefined)
@@ -119,7 +124,9 @@ export function httpRemote(settings: HttpSettings): Remote {
     async fetch() {
       const { refs, capabilities } = await readAdvertised(await port.discover("git-upload-pack"));
       const head = refs.get(ref) ?? null;
-      const reviews = new Map([...refs].filter(([name]) => isMark(name)));
+      const purged = settings.purged();
+      const reviews = new Map([...refs].filter(([name, id]) => isMark(name) && !purged.has(id)));
+      if (head !== null) refusePurged(purged, [head], shown);
       const wanted = new Set([...(head === null ? [] : [head]), ...reviews.values()]);
       const lacking = [...(await holesOf(wanted, null)).keys()];
       const { holes, release } =

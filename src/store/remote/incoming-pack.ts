@@ -10,15 +10,19 @@ import { promisify } from "node:util";
 import git from "isomorphic-git";
 import { errnoOf } from "../../lib/durable-file.ts";
 import { gitEnvironment } from "../../lib/git-environment.ts";
+import type { ObjectId } from "../objects/object-id.ts";
 import { type GitObjects, gitObjects } from "../objects/objects.ts";
 import { newPackName, packFile, packFolder } from "../objects/pack-names.ts";
 import { placePack, type WrittenPack } from "../objects/pack-writer.ts";
+import { everyObject } from "../purge/every-object.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import { RemoteFailure } from "./remote.ts";
 
 export interface IncomingPack {
   /** What it holds; null: no objects. */
   readonly objects: GitObjects | null;
+  /** Names of all that it holds. */
+  ids(): Iterable<ObjectId>;
   /** Make it one of the repository's. Release it when a ref holds what is in it. @throws NotesError STORAGE */
   place(): Promise<WrittenPack | null>;
   /** Call it in any case: what wasn't placed goes. */
@@ -52,11 +56,12 @@ export async function receivePack(
     const file = packFile(folder, name, "pack");
     await fs.mkdir(packFolder(folder), { recursive: true });
     if ((await countOf(file, data)) === NO_OBJECTS)
-      return { objects: null, place: async () => null, discard };
+      return { objects: null, ids: () => [], place: async () => null, discard };
     await index(folder, name, env);
     const objects = gitObjects(folder);
     return {
       objects,
+      ids: () => everyObject(folder),
       place() {
         objects.close();
         return placePack(gitdir, name, file.slice(0, -".pack".length));

@@ -1,5 +1,10 @@
 /** A remote that native Git reaches: another folder, or a host by SSH. */
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { CommitId } from "../../domain/note.ts";
+import type { ObjectId } from "../objects/object-id.ts";
+import { everyObject } from "../purge/every-object.ts";
+import { refusePurged } from "./refuse-purged.ts";
 import {
   isMark,
   REVIEWS,
@@ -18,46 +23,72 @@ interface NativeSettings extends RemoteWish {
   readonly kept: string;
   readonly read: (ref: string) => CommitId | null;
   readonly isCommit: (id: CommitId) => boolean;
+  /** What was purged here. */
+  readonly purged: () => ReadonlySet<ObjectId>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limitMs: number;
 }
+
+const FETCH = [
+  "fetch",
+  "--quiet",
+  "--no-tags",
+  "--no-write-fetch-head",
+  "--no-recurse-submodules",
+  "--no-auto-maintenance",
+];
 
 export function nativeRemote(settings: NativeSettings): Remote {
   const { gitdir, url, branch, kept, shown, read, isCommit } = settings;
   const ref = `refs/heads/${branch}`;
   const git = (...args: string[]) => runGit(gitdir, args, settings);
 
-  /** Names alone: what they hold may move before it is fetched. */
-  async function refsThere(): Promise<ReadonlySet<string>> {
+  /** Names first: what they hold may move before it is fetched. */
+  async function refsThere(): Promise<ReadonlyMap<string, string>> {
     const run = await git("ls-remote", "--end-of-options", url, ref, `${REVIEWS}*`);
     if (run.code !== 0) throw failure(run);
-    const names = run.out.split("\n").flatMap((line) => /^[0-9a-f]{40}\t(.+)$/.exec(line)?.[1] ?? []);
-    // A tag that is peeled has a line for each.
-    return new Set(names.filter((name) => !name.endsWith("^{}")));
+    const lines = run.out.split("\n").flatMap((line) => {
+      const [, id, name] = /^([0-9a-f]{40})\t(.+)$/.exec(line) ?? [];
+      // A tag that is peeled has a line for each.
+      return id === undefined || name === undefined || name.endsWith("^{}") ? [] : [[name, id] as const];
+    });
+    return new Map(lines);
+  }
+
+  /** Fetch into a folder that nobody reads, and look at what came. @throws RemoteFailure broken: something purged */
+  async function lookFirst(purged: ReadonlySet<ObjectId>, refs: readonly string[]): Promise<void> {
+    const folder = mkdtempSync(join(gitdir, "notesd", "incoming-"));
+    try {
+      const objects = join(folder, "objects");
+      for (const name of ["pack", "info"]) mkdirSync(join(objects, name), { recursive: true });
+      const run = await runGit(gitdir, [...FETCH, "--end-of-options", url, ...refs], {
+        ...settings,
+        quarantine: objects,
+      });
+      if (run.code !== 0) throw failure(run);
+      refusePurged(purged, everyObject(folder), shown);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   }
 
   return {
     shown,
     async fetch() {
       const there = await refsThere();
-      const marks = [...there].filter(isMark);
+      const purged = settings.purged();
+      const marks = [...there].flatMap(([name, id]) => (isMark(name) && !purged.has(id) ? [name] : []));
       const keptMark = (name: string) => `${kept}/review/${name.slice(REVIEWS.length)}`;
       const specs = [
         ...(there.has(ref) ? [`+${ref}:${kept}/branch`] : []),
         ...marks.map((name) => `+${name}:${keptMark(name)}`),
       ];
       if (specs.length > 0) {
-        const run = await git(
-          ...[
-            "fetch",
-            "--quiet",
-            "--no-tags",
-            "--no-write-fetch-head",
-            "--no-recurse-submodules",
-            "--no-auto-maintenance",
-          ],
-          ...["--end-of-options", url, ...specs],
-        );
+        if (purged.size > 0) {
+          refusePurged(purged, [there.get(ref) ?? ""], shown);
+          await lookFirst(purged, [...(there.has(ref) ? [ref] : []), ...marks]);
+        }
+        const run = await git(...FETCH, "--end-of-options", url, ...specs);
         if (run.code !== 0) throw failure(run);
       }
       // What came is what the refs hold now: it may be newer than what was listed.
@@ -66,7 +97,7 @@ export function nativeRemote(settings: NativeSettings): Remote {
         const id = read(keptMark(name));
         if (id !== null && isCommit(id)) reviews.set(name, id);
       }
-      const refusedMarks = [...there].filter((name) => name.startsWith(REVIEWS) && !reviews.has(name));
+      const refusedMarks = [...there.keys()].filter((name) => name.startsWith(REVIEWS) && !reviews.has(name));
       const refs = { branch: there.has(ref) ? read(`${kept}/branch`) : null, reviews, refusedMarks };
       return { refs, release() {} };
     },

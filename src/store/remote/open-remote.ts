@@ -10,6 +10,7 @@ import type { CommitId } from "../../domain/note.ts";
 import { readGitConfig } from "../../lib/git-config.ts";
 import { openRepositoryLog } from "../history/repository-log.ts";
 import type { GitObjects } from "../objects/objects.ts";
+import { purgedIds } from "../purge/purged-list.ts";
 import { deleteLocalRef, writeLocalRef } from "../refs/local-refs.ts";
 import { listRefs, readRef } from "../refs/refs.ts";
 import { withStorageErrors } from "../storage-error.ts";
@@ -42,6 +43,8 @@ export interface Remotes {
   write(ref: string, id: CommitId | null): Promise<void>;
   /** Commits that `to` has and `after` lacks; 0 where one of them isn't here. */
   count(after: CommitId | null, to: CommitId): Promise<number>;
+  /** A commit that `to` has and `after` lacks, and that was purged here; null: there is none. */
+  purgedBetween(after: CommitId | null, to: CommitId): Promise<CommitId | null>;
   /**
    * Note that a remote's history was rewritten to this head, or that it no longer matters.
    * @param isSet it is the remote that is set: no other one's is told from then on
@@ -69,6 +72,7 @@ export function openRemotes(
   const isCommit = (id: CommitId) => objects.find(id)?.type === "commit";
   const logOf = (all: GitObjects) => openRepositoryLog(parts.history, all).log;
   const whole = new Map<string, Set<CommitId>>();
+  const purged = () => purgedIds(gitdir);
 
   const namedUrl = async (remote: string) =>
     (await readGitConfig(join(gitdir, "config"))).get(`remote.${remote}.url`)?.[0];
@@ -97,6 +101,7 @@ export function openRemotes(
         shown,
         env: around.env,
         limitMs: LIMIT_MS,
+        purged,
         ...(around.signal ? { signal: around.signal } : {}),
       };
       if (kind === "native")
@@ -127,6 +132,11 @@ export function openRemotes(
     async count(after, to) {
       if ([after, to].some((id) => id !== null && !objects.has(id))) return 0;
       return (await log.commitsBetween(after, to)).length;
+    },
+    async purgedBetween(after, to) {
+      const ids = purged();
+      if (ids.size === 0) return null;
+      return (await log.commitsBetween(after, to)).find((id) => ids.has(id)) ?? null;
     },
     setDiverged: ({ kept }, head, isSet) =>
       withStorageErrors("noting what a remote did", () => markDiverged(gitdir, kept, head, isSet)),

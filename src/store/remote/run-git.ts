@@ -3,6 +3,7 @@
  * around us, and an end after some time. What it says is scrubbed of credentials before anybody sees it.
  */
 import { spawn } from "node:child_process";
+import { join } from "node:path";
 import { errnoOf } from "../../lib/durable-file.ts";
 import { FOR_REMOTES, gitEnvironment } from "../../lib/git-environment.ts";
 import { RemoteFailure } from "./remote.ts";
@@ -32,6 +33,12 @@ const SETTINGS = [
   "credential.interactive=false",
 ].flatMap((setting) => ["-c", setting]);
 
+/** Quoted, so that no letter of the path is taken for a separator. */
+const quarantined = (gitdir: string, folder: string) => ({
+  GIT_OBJECT_DIRECTORY: folder,
+  GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(gitdir, "objects")),
+});
+
 /**
  * Run Git in a repository.
  * @throws RemoteFailure broken: there is no Git; away: it took longer than `limitMs`
@@ -44,12 +51,18 @@ export function runGit(
     readonly limitMs: number;
     readonly input?: string;
     readonly signal?: AbortSignal;
+    /** Folder of objects that takes what comes; the repository's are read beside it. */
+    readonly quarantine?: string;
   },
 ): Promise<GitRun> {
   return new Promise((resolve, reject) => {
     // A session of its own: ssh would ask at the terminal else.
     const child = spawn("git", [...SETTINGS, `--git-dir=${gitdir}`, ...args], {
-      env: { ...gitEnvironment(around.env, {}, FOR_REMOTES), SSH_ASKPASS_REQUIRE: "never" },
+      env: {
+        ...gitEnvironment(around.env, {}, FOR_REMOTES),
+        SSH_ASKPASS_REQUIRE: "never",
+        ...(around.quarantine === undefined ? {} : quarantined(gitdir, around.quarantine)),
+      },
       stdio: [around.input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       detached: true,
     });

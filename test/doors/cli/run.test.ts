@@ -90,6 +90,7 @@ function run(...args: string[]): Promise<number> {
     stop: unused,
     listDaemons: async () => [{ repo, url: "http://x", pid: 7, started_at: "2026-11-30T10:15:00Z" }],
     recover: async () => [],
+    purge: unused,
     doctor: async () => findings,
     deinit: async () => ({
       repo,

@@ -25,6 +25,7 @@ test("what a fetch brought counts, not what was listed before it", async () => {
   );
   chmodSync(join(top, "git"), 0o755);
   const remote = nativeRemote({
+    purged: () => new Set(),
     ...{ gitdir: here.gitdir, url: there.root, branch: "main", shown: "there", kept: KEPT, limitMs: 60_000 },
     env: { ...GIT_ENV, PATH: `${top}:${GIT_ENV.PATH}` },
     read: (ref) => readRef(here.gitdir, ref),

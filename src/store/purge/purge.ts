@@ -1,0 +1,167 @@
+/**
+ * A purge of one repository, in three parts: look (changes nothing), prepare (writes and proves the new history, and the
+ * plan), carry out (`carry-out.ts`). What is to go, a `Rewriting` says.
+ * Invariant: until the plan is durable the old history stands and nothing points to the new one.
+ */
+import { join } from "node:path";
+import type { CommitId } from "../../domain/note.ts";
+import { openBaseTable } from "../files/base-table.ts";
+import { parseHeader } from "../history/commit-header.ts";
+import type { ObjectId } from "../objects/object-id.ts";
+import { type GitObjects, gitObjects } from "../objects/objects.ts";
+import { listRefs, readHead, readRef } from "../refs/refs.ts";
+import { everyObject } from "./every-object.ts";
+import { newObjects } from "./new-objects.ts";
+import { inOrder, type Place, type PlacedFile, type Places, placesOf } from "./places.ts";
+import { type PurgePlan, writePlan } from "./plan-file.ts";
+import {
+  checkRefNames,
+  isSymbolic,
+  planRefs,
+  type RefsPlan,
+  stashIds,
+  type TouchedRef,
+  touchedRefs,
+} from "./refs-plan.ts";
+import { type Rewrite, rewriteObjects } from "./rewrite.ts";
+import { indexFiles } from "./rewrite-index.ts";
+import { type Rewriting, renamedPath } from "./rewriting.ts";
+import { type Survey, surveyObjects } from "./survey.ts";
+import { verifySameFiles, verifyWhole } from "./verify-new.ts";
+
+export interface PurgeLook {
+  readonly objects: GitObjects;
+  readonly survey: Survey;
+  /** Commits that must be made again, parents first. */
+  readonly commits: readonly CommitId[];
+  readonly places: readonly Place[];
+  readonly refs: readonly TouchedRef[];
+  /** Files of HEAD that hold it. */
+  readonly files: readonly PlacedFile[];
+  readonly placed: Places;
+}
+
+/** Look through a repository. @throws NotesError STORAGE a damaged object or ref @cost `surveyObjects` */
+export function lookForPurge(gitdir: string, rewriting: Rewriting, objects = gitObjects(gitdir)): PurgeLook {
+  const survey = surveyObjects(objects, everyObject(gitdir), rewriting);
+  const placed = placesOf(objects, survey, rewriting);
+  const commits = inOrder(objects, survey);
+  const head = headCommit(gitdir);
+  return {
+    objects,
+    survey,
+    commits,
+    placed,
+    places: placed.of(commits),
+    refs: touchedRefs(gitdir, survey),
+    files: head === null ? [] : placed.in(parseHeader(head, objects.read("commit", head)).tree),
+  };
+}
+
+function headCommit(gitdir: string): CommitId | null {
+  const head = readHead(gitdir);
+  return head.kind === "detached" ? head.id : readRef(gitdir, head.ref);
+}
+
+export interface PreparedPurge {
+  /** Old commit to new one. */
+  readonly commits: ReadonlyMap<CommitId, CommitId>;
+  readonly signatures: number;
+  readonly lostProofs: number;
+  /** Files of all branches that were compared and are the same. */
+  readonly sameFiles: number;
+  /** Let Git have the new packs; call it when the refs have moved. */
+  release(): void;
+}
+
+/**
+ * Make the new history durable, prove it, and write the plan. The daemon lock must be held.
+ * @throws NotesError STORAGE, INVALID_PARAMS: nothing points to what was written
+ */
+export async function preparePurge(
+  gitdir: string,
+  look: PurgeLook,
+  rewriting: Rewriting,
+  proofKey: Uint8Array,
+): Promise<PreparedPurge> {
+  const { objects, survey } = look;
+  checkRefNames(gitdir, rewriting);
+  const out = newObjects(gitdir);
+  try {
+    const rewrite = rewriteObjects({ objects, survey, rewriting, proofKey, out });
+    const refs = await planRefs(gitdir, survey, rewrite, rewriting);
+    const { blobs, paths, staged } = heldFiles(gitdir, survey, rewrite, rewriting);
+    const files = look.files.map(({ path, mode, blob }) => {
+      const to = rewrite.blob(blob);
+      return { path, mode, blob, to: to === null ? null : { path: renamedPath(rewriting, path), blob: to } };
+    });
+    await out.flush();
+    verifyWhole(objects, survey, [...refsAfter(gitdir, refs), ...stashIds(refs.stash), ...staged]);
+    const sameFiles = compareBranches(look, refs);
+    const plan: PurgePlan = {
+      format: 1,
+      moves: [...refs.moves],
+      head: refs.head,
+      stash: refs.stash,
+      blobs: [...blobs],
+      paths: [...paths],
+      files,
+    };
+    await writePlan(gitdir, plan, survey.tainted);
+    const { commits, signatures, lostProofs } = rewrite;
+    return { commits, signatures, lostProofs, sameFiles, release: out.release };
+  } catch (error) {
+    out.release();
+    throw error;
+  }
+}
+
+/** What the Git index and the table of working files hold, and what becomes of it. */
+function heldFiles(gitdir: string, { tainted }: Survey, rewrite: Rewrite, rewriting: Rewriting) {
+  const blobs = new Map<ObjectId, ObjectId | null>();
+  const paths = new Map<string, string>();
+  const staged: ObjectId[] = [];
+  const see = (path: string, blob: ObjectId | null): ObjectId | null => {
+    const to = renamedPath(rewriting, path);
+    if (to !== path) paths.set(path, to);
+    if (blob === null || !tainted.has(blob)) return blob;
+    const now = rewrite.blob(blob);
+    blobs.set(blob, now);
+    return now;
+  };
+  for (const { path, blob } of indexFiles(gitdir)) {
+    const now = see(path, blob);
+    if (now !== null && tainted.has(blob)) staged.push(now);
+  }
+  const table = openBaseTable(join(gitdir, "notesd"));
+  for (const path of table.paths()) see(path, table.base(path));
+  return { blobs, paths, staged };
+}
+
+/** What every ref will hold, and a detached HEAD. */
+function* refsAfter(gitdir: string, { moves, head }: RefsPlan): Generator<ObjectId> {
+  const moved = new Map(moves.map(({ name, to }) => [name, to]));
+  for (const { name, id } of listRefs(gitdir, "refs")) {
+    const to = moved.get(name);
+    moved.delete(name);
+    if (to !== null && !isSymbolic(gitdir, name)) yield to ?? id;
+  }
+  for (const to of moved.values()) if (to !== null) yield to;
+  if (head !== null) yield head.to;
+}
+
+function compareBranches({ objects, placed }: PurgeLook, { moves, head }: RefsPlan): number {
+  // Branches and HEAD hold commits.
+  const treeOf = (id: ObjectId) => parseHeader(id as CommitId, objects.read("commit", id)).tree;
+  let same = 0;
+  for (const { from, to } of [
+    ...moves.filter(({ name }) => name.startsWith("refs/heads/")),
+    ...(head ? [head] : []),
+  ]) {
+    if (from === null || to === null) continue;
+    const before = treeOf(from);
+    const affected = new Set(placed.in(before).map(({ path }) => path));
+    same += verifySameFiles(objects, before, treeOf(to), affected);
+  }
+  return same;
+}
