@@ -66,7 +66,7 @@ export function createCliHost(): CliHost {
       return recover(flags, around);
     },
     async purge(flags, wish) {
-      const { purge } = await import("./purge.ts");
+      const { purge } = await import("./purge/purge.ts");
       return purge(flags, around, wish);
     },
     async doctor(flags) {

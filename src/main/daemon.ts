@@ -63,7 +63,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     undo.push(() => lock.release());
     // Under the lock any daemon.json is ours or a dead one's. Gone last, so that after it a new start finds no lock.
     undo.push(() => rm(daemonFilePath(place), { force: true }));
-    if (isPurgeOpen(place.gitDir)) log.warn(await (await import("./purge.ts")).finishPurge(resolved));
+    if (isPurgeOpen(place.gitDir)) log.warn(await (await import("./purge/purge.ts")).finishPurge(resolved));
     const roots = allRoots(settings.roots ?? []);
     await ensureAttributes(place, roots);
     await writeLauncher(place, process.execPath, program.bin);

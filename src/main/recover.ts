@@ -12,7 +12,7 @@ export async function recover(flags: Flags, around: Surroundings): Promise<strin
   const lock = await takeLock(resolved.place);
   try {
     const purged = isPurgeOpen(resolved.place.gitDir)
-      ? [await (await import("./purge.ts")).finishPurge(resolved)]
+      ? [await (await import("./purge/purge.ts")).finishPurge(resolved)]
       : [];
     const store = await openStore(resolved);
     const { carriedOut, locks, packs, owed, unplaced } = store.recovery;

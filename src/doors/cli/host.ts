@@ -134,7 +134,7 @@ export interface CliHost {
   /** Everything that a start or a write depends on, looked at. @throws ProcessError USAGE */
   doctor(flags: Flags): Promise<readonly Finding[]>;
   /**
-   * Look for what is to be purged, or purge it; see `main/purge.ts`.
+   * Look for what is to be purged, or purge it; see `main/purge/purge.ts`.
    * @throws ProcessError ALREADY_RUNNING, USAGE, BUSY; NotesError
    */
   purge(flags: Flags, wish: PurgeWish): Promise<PurgeReport>;

@@ -18,17 +18,15 @@ test("what stands in its place is read by YAML as a plain text, also where the v
   const { readNoteFile } = await import("../../../src/domain/note-file.ts");
   const text = `---\nid: n1\ntitle: ${KEY}\ntags: [${KEY}, b]\nkey: "${KEY}"\n---\n\nbody\n`;
   const read = readNoteFile("notes/a.md", Buffer.from(replaced(text, KEY)), new Set());
-  expect(read).toMatchObject({ kind: "note", fields: { title: "(purged)", tags: ["(purged)", "b"], key: "(purged)" } });
+  expect(read).toMatchObject({
+    kind: "note",
+    fields: { title: "(purged)", tags: ["(purged)", "b"], key: "(purged)" },
+  });
 });
 
 test("escapes of JSON and YAML, both Unicode forms and UTF-16 are forms of the text", () => {
   const odd = `pä"ss'wörd\\x`;
-  for (const form of [
-    odd,
-    odd.normalize("NFD"),
-    JSON.stringify(odd).slice(1, -1),
-    odd.replaceAll("'", "''"),
-  ])
+  for (const form of [odd, odd.normalize("NFD"), JSON.stringify(odd).slice(1, -1), odd.replaceAll("'", "''")])
     expect(replaced(`key: ${form}!`, odd)).toBe("key: (purged)!");
   const forms = formsOf([KEY]);
   const wide = Buffer.from(`x${KEY}y`, "utf16le");

@@ -1,6 +1,6 @@
 /** The texts that a purge is to take away, checked: too short a one would take half of every note with it. */
-import { ProcessError } from "../domain/process-error.ts";
-import type { PurgeWish } from "../doors/cli/purge-report.ts";
+import { ProcessError } from "../../domain/process-error.ts";
+import type { PurgeWish } from "../../doors/cli/purge-report.ts";
 
 const LEAST_BYTES = 6;
 

@@ -6,24 +6,24 @@
  * @see spec: storage, section 6
  */
 import { join } from "node:path";
-import { ProcessError } from "../domain/process-error.ts";
-import type { Flags } from "../doors/cli/host.ts";
-import type { PurgeFile, PurgeFound, PurgeReport, PurgeWish } from "../doors/cli/purge-report.ts";
-import { carryOutPurge, type PurgeStep } from "../store/purge/carry-out.ts";
-import { asRefusal, MovedMeanwhile } from "../store/purge/move-refs.ts";
-import { purgeObstacles } from "../store/purge/obstacles.ts";
-import { dropPlan } from "../store/purge/plan-file.ts";
-import { lookForPurge, type PreparedPurge, type PurgeLook, preparePurge } from "../store/purge/purge.ts";
-import { toldState } from "../store/refs/repo-state.ts";
-import { allRoots } from "./attributes.ts";
-import { openStore, proofKey } from "./open-store.ts";
+import { ProcessError } from "../../domain/process-error.ts";
+import type { Flags } from "../../doors/cli/host.ts";
+import type { PurgeFile, PurgeFound, PurgeReport, PurgeWish } from "../../doors/cli/purge-report.ts";
+import { carryOutPurge, type PurgeStep } from "../../store/purge/carry-out.ts";
+import { asRefusal, MovedMeanwhile } from "../../store/purge/move-refs.ts";
+import { purgeObstacles } from "../../store/purge/obstacles.ts";
+import { dropPlan } from "../../store/purge/plan-file.ts";
+import { lookForPurge, type PreparedPurge, type PurgeLook, preparePurge } from "../../store/purge/purge.ts";
+import { toldState } from "../../store/refs/repo-state.ts";
+import { allRoots } from "../attributes.ts";
+import { openStore, proofKey } from "../open-store.ts";
+import { type Resolved, resolveSettings, type Surroundings } from "../resolve.ts";
+import { takeLock } from "../take-lock.ts";
 import { type FilesSought, filesWith } from "./purge-files.ts";
 import { noteToPurge } from "./purge-note.ts";
 import { foundBy, whatToolsCannot } from "./purge-report.ts";
 import { NO_NOTE, purgeRules, renamedIds } from "./purge-rules.ts";
 import { textsOf } from "./purge-texts.ts";
-import { type Resolved, resolveSettings, type Surroundings } from "./resolve.ts";
-import { takeLock } from "./take-lock.ts";
 
 const LOCK_WAIT_MS = 10_000;
 /** Ids that are made of ids: a reference to a memory that is named in another one's key. */

@@ -1,13 +1,13 @@
 /** A whole note as a purge takes it: every content that it had under its id, or at the paths where it lay. */
-import { NotesError } from "../domain/errors.ts";
-import { fileId } from "../domain/identity.ts";
-import type { CommitId } from "../domain/note.ts";
-import { readNoteFile } from "../domain/note-file.ts";
-import { isNotePath } from "../domain/note-path.ts";
-import { parseHeader } from "../store/history/commit-header.ts";
-import { type GitObjects, gitObjects } from "../store/objects/objects.ts";
-import { everyObject } from "../store/purge/every-object.ts";
-import { isFolder, treeNode } from "../store/trees/tree-node.ts";
+import { NotesError } from "../../domain/errors.ts";
+import { fileId } from "../../domain/identity.ts";
+import type { CommitId } from "../../domain/note.ts";
+import { readNoteFile } from "../../domain/note-file.ts";
+import { isNotePath } from "../../domain/note-path.ts";
+import { parseHeader } from "../../store/history/commit-header.ts";
+import { type GitObjects, gitObjects } from "../../store/objects/objects.ts";
+import { everyObject } from "../../store/purge/every-object.ts";
+import { isFolder, treeNode } from "../../store/trees/tree-node.ts";
 import type { PurgedNote } from "./purge-rules.ts";
 
 const NO_TYPES: ReadonlySet<string> = new Set();

@@ -2,13 +2,13 @@
  * What a purge takes away, as the store asks it: texts in all their forms, and whole notes with every version they had.
  * A memory whose key or owner holds a text gets another path, and with it another id; both are followed everywhere.
  */
-import { fileId, memoryId } from "../domain/identity.ts";
-import type { RepoPath } from "../domain/note.ts";
-import { readNoteFile } from "../domain/note-file.ts";
-import { isNotePath, memorySegments, unescapeSegment } from "../domain/note-path.ts";
-import { type Forms, formsOf } from "../store/purge/forms.ts";
-import type { PlacedFile } from "../store/purge/places.ts";
-import { type Rewriting, renamedPath } from "../store/purge/rewriting.ts";
+import { fileId, memoryId } from "../../domain/identity.ts";
+import type { RepoPath } from "../../domain/note.ts";
+import { readNoteFile } from "../../domain/note-file.ts";
+import { isNotePath, memorySegments, unescapeSegment } from "../../domain/note-path.ts";
+import { type Forms, formsOf } from "../../store/purge/forms.ts";
+import type { PlacedFile } from "../../store/purge/places.ts";
+import { type Rewriting, renamedPath } from "../../store/purge/rewriting.ts";
 
 export interface PurgeRules {
   readonly forms: Forms;

@@ -4,12 +4,12 @@
  */
 import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { blobIdOf } from "../domain/identity.ts";
-import type { PurgeFile } from "../doors/cli/purge-report.ts";
-import { orAbsent, writeDurablySync } from "../lib/durable-file.ts";
-import type { GitPlace } from "../lib/git-dir.ts";
-import type { PlacedFile } from "../store/purge/places.ts";
-import { type Remain, remainsInGitDir, remainsInTree } from "../store/purge/remains.ts";
+import { blobIdOf } from "../../domain/identity.ts";
+import type { PurgeFile } from "../../doors/cli/purge-report.ts";
+import { orAbsent, writeDurablySync } from "../../lib/durable-file.ts";
+import type { GitPlace } from "../../lib/git-dir.ts";
+import type { PlacedFile } from "../../store/purge/places.ts";
+import { type Remain, remainsInGitDir, remainsInTree } from "../../store/purge/remains.ts";
 import type { PurgeRules } from "./purge-rules.ts";
 
 export interface FilesSought {

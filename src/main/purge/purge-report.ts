@@ -1,13 +1,13 @@
 /** What a purge found and did, as data: where it stands, with lines masked, and what no tool can undo. */
 
 import { join } from "node:path";
-import type { PurgeFound, PurgeLine } from "../doors/cli/purge-report.ts";
-import { readGitConfig } from "../lib/git-config.ts";
-import type { GitPlace } from "../lib/git-dir.ts";
-import type { Forms } from "../store/purge/forms.ts";
-import type { PurgeLook } from "../store/purge/purge.ts";
-import { cutObject } from "../store/purge/raw-object.ts";
-import { renamedPath } from "../store/purge/rewriting.ts";
+import type { PurgeFound, PurgeLine } from "../../doors/cli/purge-report.ts";
+import { readGitConfig } from "../../lib/git-config.ts";
+import type { GitPlace } from "../../lib/git-dir.ts";
+import type { Forms } from "../../store/purge/forms.ts";
+import type { PurgeLook } from "../../store/purge/purge.ts";
+import { cutObject } from "../../store/purge/raw-object.ts";
+import { renamedPath } from "../../store/purge/rewriting.ts";
 import { noteIdOf, type PurgeRules } from "./purge-rules.ts";
 
 const LINE_MAX_CHARS = 120;
