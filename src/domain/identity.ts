@@ -34,6 +34,9 @@ export function shortHash(text: string, length: number): string {
   return base32(createHash("sha256").update(text, "utf8").digest()).slice(0, length);
 }
 
+/** The name of a person's mark of reviews, by their address. @see spec: storage, section 6 */
+export const markName = (email: string): string => shortHash(email, 16);
+
 /** The Git blob id of a file's bytes, which is its revision. @cost one SHA-1 */
 export const blobIdOf = (bytes: Uint8Array): BlobId =>
   // The brand is given here and nowhere else: these bytes are that blob.

@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { git, removeFolder, servedRepo, tempFolder } from "../support/daemon.ts";
+import { markName } from "../../src/domain/identity.ts";
+import { git, notesd, removeFolder, servedRepo, tempFolder } from "../support/daemon.ts";
 import { type Clone, cloneFrom, gitUrl } from "../support/pusher.ts";
 import { until } from "../support/wait.ts";
 
@@ -49,6 +50,25 @@ test("an agent may clone; its push is refused in words", async () => {
   const refused = await agents.run("push");
   expect(refused.code).not.toBe(0);
   expect(refused.text).toMatch(/403/);
+  const lines = served.daemon.log().split("\n");
+  expect(lines.filter((line) => line.includes('"git push"'))).toContainEqual(
+    expect.stringContaining('"principal":"agent:planner","action":"git push","code":"FORBIDDEN"'),
+  );
+});
+
+test("a person pushes their own mark of reviews, and nobody else's", async () => {
+  const added = JSON.parse(
+    notesd(["person", "add", "Kim", "--email", "kim@example.org", "--json", "--repo", served.repo]),
+  );
+  const hers = await cloneFrom(gitUrl(served.daemon, added.token), join(folder, "marks"));
+  const [own, others] = ["kim@example.org", "pat@example.com"].map(
+    (email) => `refs/notesd/review/${markName(email)}`,
+  );
+  expect(await hers.run("push", "origin", `HEAD:${own}`)).toMatchObject({ code: 0 });
+  const refused = await hers.run("push", "origin", `HEAD:${others}`);
+  expect(refused.code).not.toBe(0);
+  expect(refused.text).toMatch(/another person's mark of reviews[\s\S]*as kim@example\.org/);
+  expect(git(served.repo, "for-each-ref", "--format=%(refname)", "refs/notesd/review")).toBe(own);
 });
 
 test("a body that Git can't read is a 400 in words, and one that asks for nothing is answered", async () => {

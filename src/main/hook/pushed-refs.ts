@@ -1,4 +1,5 @@
 /** Which refs a push may move at all, before any of its objects is looked at. */
+import { markName } from "../../domain/identity.ts";
 import type { CommitId } from "../../domain/note.ts";
 import type { PushRules } from "../../doors/hook.ts";
 import type { Fault } from "./fault.ts";
@@ -11,6 +12,7 @@ export interface RefUpdate {
   readonly ref: string;
 }
 
+const MARKS = "refs/notesd/review/";
 const LINE = /^([0-9a-f]{40}) ([0-9a-f]{40}) (.+)$/;
 const ZERO = /^0{40}$/;
 /** What Git itself obeys (refs/replace) and what others keep (refs/notes) is none of these. */
@@ -27,11 +29,15 @@ export function parseUpdates(input: string): RefUpdate[] {
 // The pattern holds 40 hex digits.
 const idOf = (hex: string) => (ZERO.test(hex) ? null : (hex as CommitId));
 
-/** What is wrong with the refs of a push. */
+/**
+ * What is wrong with the refs of a push.
+ * @param pusher  address of the person whose token it came with; null: who may write the folder pushes by its path
+ */
 export async function refFaults(
   git: HookGit,
   updates: readonly RefUpdate[],
   { branch }: PushRules,
+  pusher: string | null,
 ): Promise<Fault[]> {
   const faults: Fault[] = [];
   const found = (ref: string, what: string, remedy: string) => faults.push({ where: ref, what, remedy });
@@ -41,6 +47,12 @@ export async function refFaults(
         ref,
         "is none that a push may move",
         `Push branches and tags alone: git push origin HEAD:${branch}`,
+      );
+    else if (pusher !== null && ref.startsWith(MARKS) && ref !== MARKS + markName(pusher))
+      found(
+        ref,
+        "is another person's mark of reviews",
+        `Yours, as ${pusher}, is ${MARKS}${markName(pusher)}.`,
       );
     else if (ref.startsWith("refs/for/") && (ref !== `refs/for/${branch}` || to === null))
       found(ref, "is no branch that takes merges", `Push to refs/for/${branch}, which the daemon merges.`);

@@ -4,7 +4,7 @@
  * Reads but for the mark; nothing is kept.
  */
 import { NotesError } from "../../domain/errors.ts";
-import { shortHash } from "../../domain/identity.ts";
+import { markName } from "../../domain/identity.ts";
 import type { CommitId, NoteId } from "../../domain/note.ts";
 import type { Caller } from "../../domain/principal.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
@@ -49,9 +49,6 @@ export interface Review {
   readonly deleted: readonly Reviewed[];
   readonly marked: boolean;
 }
-
-/** The name of a person's mark: the first 16 of base32(SHA-256(email)). @see spec: storage, section 6 */
-export const markName = (email: string): string => shortHash(email, 16);
 
 /**
  * Make the reviewer of one notebook.

@@ -73,8 +73,13 @@ export async function syncOnce(
         release();
       }
       const outcome = await give(deps, remote, refs, tally);
-      if (outcome === "level") return await end("ok", aboutMarks(remote.shown, refs.refusedMarks));
-      if (outcome !== "behind") return await end("refused", outcome.why);
+      if (outcome.kind === "refused") return await end("refused", outcome.why);
+      if (outcome.kind === "level") {
+        const about = [aboutMarks(remote.shown, refs.refusedMarks), outcome.marks].filter(
+          (one) => one !== null,
+        );
+        return await end("ok", about.length === 0 ? null : about.join(" "));
+      }
       const pauseMs = backoffMs(attempt, RACE, deps.random);
       await new Promise<void>((resolve) => deps.clock.after(pauseMs, resolve));
     }
@@ -160,30 +165,47 @@ async function whyDiverged(
   return null;
 }
 
-/** Push what the remote lacks. */
+type Given =
+  /** `marks`: what is said of marks that the remote refuses; null: it refuses none. */
+  | { readonly kind: "level"; readonly marks: string | null }
+  | { readonly kind: "behind" }
+  | { readonly kind: "refused"; readonly why: string };
+
+/** Push what the remote lacks: the branch, then each mark by itself, for a remote may take one person's alone. */
 async function give(
   { store, remotes }: SyncDeps,
   remote: OpenedRemote,
   refs: RemoteRefs,
   tally: Tally,
-): Promise<"level" | "behind" | { readonly why: string }> {
+): Promise<Given> {
   const from = refs.branch;
   const tip = await store.tip();
-  const ref = `refs/heads/${store.branch}`;
-  const updates: RefUpdate[] = tip === null || tip === from ? [] : [{ ref, from, to: tip }];
-  updates.push(...(await reviewUpdates(store, remotes, refs)));
-  if (updates.length === 0) return "level";
-  const results = await remote.push(updates);
-  const branch = results.find((result) => result.ref === ref);
-  if (branch?.kind === "refused") return { why: `${remote.shown} refuses the push: ${branch.why}` };
-  if (branch?.kind === "behind") return "behind";
-  if (branch !== undefined && tip !== null) {
+  if (tip !== null && tip !== from) {
+    const [branch] = await remote.push([{ ref: `refs/heads/${store.branch}`, from, to: tip }]);
+    if (branch?.kind === "refused")
+      return { kind: "refused", why: `${remote.shown} refuses the push: ${branch.why}` };
+    if (branch?.kind === "behind") return { kind: "behind" };
     tally.pushed += await remotes.count(from, tip);
     tally.there = tip;
     await remotes.write(`${remote.kept}/branch`, tip);
     await remotes.write(`${remote.kept}/synced`, tip);
   }
-  return "level";
+  return { kind: "level", marks: await giveMarks(remote, await reviewUpdates(store, remotes, refs)) };
+}
+
+/** @returns what is said of those that are refused */
+async function giveMarks(remote: OpenedRemote, marks: readonly RefUpdate[]): Promise<string | null> {
+  let refused = 0;
+  let why = "";
+  for (const mark of marks) {
+    const [result] = await remote.push([mark]);
+    if (result?.kind !== "refused") continue;
+    refused += 1;
+    why = result.why;
+  }
+  if (refused === 0) return null;
+  const them = refused === 1 ? "a mark of reviews" : `${refused} marks of reviews`;
+  return `The notes are level; ${remote.shown} does not take ${them}: ${why}`;
 }
 
 async function resultOf(

@@ -145,19 +145,25 @@ export function httpRemote(settings: HttpSettings): Remote {
         ({ ref: name }): RefResult => ({ ref: name, kind: "behind", why: "moved meanwhile" }),
       );
       if (going.length === 0) return behind;
-      return [...behind, ...(await send(going, capabilities))];
+      const head = refs.get(ref);
+      const known = head !== undefined && objects.has(head) ? [head] : [];
+      return [...behind, ...(await send(going, known, capabilities))];
     },
   };
 
+  /** @param known commits that are there, with all that they reach */
   async function send(
     updates: readonly RefUpdate[],
+    known: readonly CommitId[],
     capabilities: ReadonlySet<string>,
   ): Promise<RefResult[]> {
     const wanted = ["report-status", "side-band-64k", "ofs-delta"].filter((one) => capabilities.has(one));
     const pack = packBuilder();
     const source = sourceOf(objects, log);
     for (const { to, from } of updates)
-      for await (const { type, id } of newObjects(source, to, from === null ? [] : [from]))
+      for await (const { type, id } of newObjects(source, to, [
+        ...new Set(from === null ? known : [from, ...known]),
+      ]))
         pack.add(type, id, objects.read(type, id));
     const commands = updates.map(({ ref: name, from, to }, i) =>
       pktLine(`${from ?? NOTHING} ${to} ${name}${i === 0 ? `\0 ${[...wanted, AGENT].join(" ")}` : ""}`),

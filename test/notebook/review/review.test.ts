@@ -1,6 +1,6 @@
 /** What a person should know since they last looked: what is told, what is not, and where it begins. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { markName } from "../../../src/notebook/review/review.ts";
+import { markName } from "../../../src/domain/identity.ts";
 import { ada, caller, coder, planner } from "../../support/call.ts";
 import { type FakeClock, fakeClock } from "../../support/fake-clock.ts";
 import { openTestNotebook, type TestNotebook } from "../../support/open-notebook.ts";

@@ -121,6 +121,21 @@ describe("a sync with a remote by path", () => {
     expect(bare.git("for-each-ref", "--format=%(refname)").split("\n")).toEqual(["refs/heads/main", mark]);
   });
 
+  test("a remote that takes one person's mark alone still gets the notes and that mark, and it is told", async () => {
+    const a = await daemon();
+    await a.create("One", BODY);
+    const [hers, others] = ["a", "b"].map((letter) => `refs/notesd/review/${letter.repeat(16)}`);
+    for (const mark of [hers, others]) a.repo.git("update-ref", mark ?? "", (await a.store.tip()) ?? "");
+    const hook = join(bare.root, "hooks/pre-receive");
+    writeFileSync(hook, `#!/bin/sh\nif grep -q ${others}; then echo "not yours" >&2; exit 1; fi\n`);
+    chmodSync(hook, 0o755);
+    const result = await a.run();
+    expect(result).toMatchObject({ state: "ok", pushed: 1, ahead: 0 });
+    expect(result.message).toMatch(/level.*does not take a mark of reviews.*not yours/s);
+    expect(theirs()).toBe(await a.store.tip());
+    expect(bare.git("for-each-ref", "--format=%(refname)", "refs/notesd")).toBe(hers);
+  });
+
   test("refs there that are no marks of reviews are left, told, and stop nothing", async () => {
     const a = await daemon();
     await a.create("One", BODY);
