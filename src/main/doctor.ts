@@ -23,7 +23,16 @@ import { program } from "./program-file.ts";
 import { resolveSettings, type Surroundings } from "./resolve.ts";
 
 /** Files that open a door or prove who wrote: for their owner's eyes alone. */
-const SECRETS = ["", "token", "proof.key", "agents.json", "persons.json", "daemon.json", "agent-tokens"];
+const SECRETS = [
+  "",
+  "token",
+  "proof.key",
+  "proof.key.earlier",
+  "agents.json",
+  "persons.json",
+  "daemon.json",
+  "agent-tokens",
+];
 
 const Status = z.object({
   notes: z.number(),

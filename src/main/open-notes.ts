@@ -17,8 +17,9 @@ import type { Notebook } from "../notebook/notebook.ts";
 import { type OpenedNotebook, openNotebook } from "../notebook/open.ts";
 import type { GitStore } from "../store/git-store.ts";
 import { allRoots } from "./attributes.ts";
-import { parsePerson } from "./identities.ts";
-import { openStore, proofKey } from "./open-store.ts";
+import { parsePerson } from "./identities/parse-person.ts";
+import { openStore } from "./open-store.ts";
+import { dropAfterOtherKey, proofKey } from "./proof-key.ts";
 import { NOTE_BYTES, pushRules, typesOf } from "./push-rules.ts";
 import type { Resolved } from "./resolve.ts";
 import { watchDisk } from "./watch-disk.ts";
@@ -52,7 +53,9 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   const types = typesOf(settings);
   const indexOptions = { types: Object.keys(types), roots };
   const newIndex = () => createNoteIndex(indexOptions);
+  const key = await proofKey(join(stateDir, "proof.key"));
   dropAfterDeepening(place.gitDir, stateDir);
+  dropAfterOtherKey(stateDir, key);
   const restored = restoredIndex(join(stateDir, "checkpoint"), indexOptions, log);
 
   const store = await openStore(resolved, { warn: log.warn, env });
@@ -85,7 +88,7 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
     },
     filesFirst: true,
     person,
-    proofKey: await proofKey(join(stateDir, "proof.key")),
+    proofKey: key,
     clock,
     randomBytes,
     warn: (message, fields) => log.warn(message, fields),

@@ -1,10 +1,10 @@
 /** The store of a repository, opened with its settings; recovery happens here. The daemon lock must be held. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProcessError } from "../domain/process-error.ts";
 import type { Warn } from "../lib/bus.ts";
 import { type GitStore, openGitStore } from "../store/git-store.ts";
 import { allRoots } from "./attributes.ts";
+import { proofKey } from "./proof-key.ts";
 import type { Resolved } from "./resolve.ts";
 
 /** @throws ProcessError USAGE what init should have made is missing; NotesError STORAGE */
@@ -27,16 +27,4 @@ export async function openStore(
     ...(durability === undefined ? {} : { durability }),
     ...around,
   });
-}
-
-/** The 32 bytes that prove commits. @throws ProcessError USAGE */
-export async function proofKey(file: string): Promise<Uint8Array> {
-  const text = await readFile(file, "utf8").catch(() => "");
-  if (!/^[0-9a-f]{64}\n?$/.test(text)) {
-    throw new ProcessError(
-      "USAGE",
-      `${file} must hold 64 hex digits. Run notesd init to make it, or copy it from a team's other daemon.`,
-    );
-  }
-  return Buffer.from(text.trim(), "hex");
 }
