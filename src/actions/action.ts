@@ -5,6 +5,8 @@ import type { NoteFilter } from "../domain/filters.ts";
 import type { Caller } from "../domain/principal.ts";
 import type { Notebook } from "../notebook/notebook.ts";
 import type { Sync } from "../notebook/sync/sync-result.ts";
+import type { Quota } from "./gate/quota.ts";
+import type { Refusal } from "./gate/refusal.ts";
 
 /** What calling an action does; MCP hints and the rights of read-only callers follow from it. */
 export type Effects = "read" | "write" | "destructive" | "session";
@@ -29,6 +31,10 @@ export interface Daemon {
     token: string;
   }>;
   readonly sync: Sync;
+  /** How often each principal may ask. */
+  readonly quota: Quota;
+  /** Told of each request that was refused, for the log. */
+  refused(refusal: Refusal): void;
   openrpc(): unknown;
 }
 

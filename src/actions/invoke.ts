@@ -8,8 +8,9 @@ import { canonicalHash } from "../lib/canonical-json.ts";
 import { findUnkeepable, isDeeperThan } from "../lib/json-walk.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { AnyAction, Context, Registry } from "./action.ts";
+import { refusalOf } from "./gate/refusal.ts";
 import { invalidParams, parameterNames, paramsError } from "./issues.ts";
-import { authoriseCall } from "./rights.ts";
+import { authoriseCall, effectsOf } from "./rights.ts";
 
 export interface Call {
   readonly method: string;
@@ -31,7 +32,7 @@ const DEPTH = 64;
  * Carry out one call.
  *
  * @returns the action's result, JSON
- * @throws NotesError METHOD_NOT_FOUND, FORBIDDEN, INVALID_PARAMS, and what the action says
+ * @throws NotesError OVERLOADED, METHOD_NOT_FOUND, FORBIDDEN, INVALID_PARAMS, and what the action says
  */
 export async function invoke(
   registry: Registry,
@@ -40,7 +41,27 @@ export async function invoke(
   options: InvokeOptions = {},
 ): Promise<unknown> {
   const action = registry.get(call.method);
-  if (action === undefined) throw unknownMethod(call.method, registry);
+  const { principal } = context.caller;
+  let leave = () => {};
+  try {
+    leave = context.daemon.quota.enter(principal, action ? effectsOf(action, call.params) : "read");
+    if (action === undefined) throw unknownMethod(call.method, registry);
+    return await carryOut(action, call, context, options);
+  } catch (error) {
+    const refusal = refusalOf(error, principal, action?.name ?? "");
+    if (refusal !== null) context.daemon.refused(refusal);
+    throw error;
+  } finally {
+    leave();
+  }
+}
+
+async function carryOut(
+  action: AnyAction,
+  call: Call,
+  context: CallContext,
+  options: InvokeOptions,
+): Promise<unknown> {
   const given = paramsOf(call);
   authoriseCall(action, given, context.caller);
   const params = parseParams(action, given);

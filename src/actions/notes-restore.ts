@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { defineAction } from "./action.ts";
 import { MomentInput, NoteIdInput, WriteInputs } from "./inputs.ts";
-import { authoriseRestore } from "./rights.ts";
+import { permitRestore } from "./rights.ts";
 import { UpdateOutput, updateAnswer, WRITE_ERRORS, write } from "./write.ts";
 
 export const notesRestore = defineAction({
@@ -32,8 +32,8 @@ export const notesRestore = defineAction({
   cli: { command: "restore", positional: ["note_id", "at"] },
   async run(params, context) {
     const then = await context.notebook.noteThen(params.note_id, params.at, context.caller);
-    authoriseRestore(then, context);
     const { noteId, path, revision } = then;
-    return updateAnswer(await write({ kind: "restore", noteId, path, revision }, params, context));
+    const change = { kind: "restore" as const, noteId, path, revision };
+    return updateAnswer(await write(change, params, context, permitRestore(then, context)));
   },
 });

@@ -1,12 +1,15 @@
 /**
  * Who may do what: the table of principals, in one place. Doors say who is calling, this file says
- * whether that caller may; no action decides for itself.
+ * whether that caller may; no action decides for itself. Every refusal names its kind in `data.reason`.
+ * Invariant: whose a note is comes from history's proved commits, and of memory from its path, never from what a
+ * file says of itself.
  *
  * @see spec: protocol, section 2
  */
-import type { Change, RevisedChange } from "../domain/change.ts";
+import type { Change, Owned, WriteRequest } from "../domain/change.ts";
 import { NotesError } from "../domain/errors.ts";
-import type { NoteMetadata } from "../domain/note.ts";
+import { agentIdOf, foldAgentName } from "../domain/identity.ts";
+import { escapeSegment, memorySegments, unescapeSegment } from "../domain/note-path.ts";
 import type { Agent, Caller } from "../domain/principal.ts";
 import type { NoteThen } from "../notebook/notebook.ts";
 import type { Context, Effects } from "./action.ts";
@@ -30,8 +33,10 @@ export function effectsOf(action: Called, params: unknown): Effects {
   return run && "action" in params && RUN_READS.has(params.action) ? "read" : action.effects;
 }
 
-const forbidden = (message: string, data: Record<string, unknown> = {}) =>
-  new NotesError("FORBIDDEN", message, data);
+/** Why somebody may not: `data.reason` of a FORBIDDEN. */
+type Why = "persons_only" | "read_only" | "not_author" | "other_memory" | "not_maker";
+
+const forbidden = (reason: Why, message: string) => new NotesError("FORBIDDEN", message, { reason });
 
 /**
  * Whether the caller may call an action at all.
@@ -46,115 +51,153 @@ export function authoriseCall(
   const { principal } = caller;
   if (principal.kind === "person") return;
   if (PERSONS_ONLY.has(action.name)) {
-    throw forbidden(`${action.name} is for persons; this token is the agent ${principal.name}'s.`);
+    throw forbidden(
+      "persons_only",
+      `${action.name} is for persons; this token is the agent ${principal.name}'s.`,
+    );
   }
   if (action.name === "notes.review" && params["mark"] === true) {
     throw forbidden(
+      "persons_only",
       `Only persons have a mark; this token is the agent ${principal.name}'s. Name since instead.`,
     );
   }
   const effects = effectsOf(action, params);
   if (principal.readOnly && (effects === "write" || effects === "destructive")) {
     throw forbidden(
+      "read_only",
       `The token of agent ${principal.name} is read-only, and ${action.name} writes. Ask for a token that may write.`,
     );
   }
 }
 
 /**
- * Whether the caller may make this change to this note, by what the index knows of it.
- * A note that isn't there passes: the write itself says NOT_FOUND, or replays an earlier delete.
+ * Whether the caller may make a change, for the writer to ask when it plans it: on the note as it is then, which
+ * another request may have made or taken away since this one came.
  *
- * @param targetAgent  the notebook that the caller named beside the note, if any
- * @throws NotesError FORBIDDEN, or INVALID_PARAMS when a person must name `target_agent_id`
+ * @param target  the notebook that the caller named beside the note, if any
+ * @returns throws NotesError FORBIDDEN, or INVALID_PARAMS when a person must name `target_agent_id`
  */
-export function authoriseChange(
+export function permitChange(
   change: Change,
-  targetAgent: string | number | undefined,
-  context: Context,
-): void {
-  // A restore asks for more than the change itself knows: see `authoriseRestore`.
-  if (change.kind === "create" || change.kind === "restore") return;
-  const { principal } = context.caller;
-  if (principal.kind === "person" && change.kind !== "delete") return;
-  const note = context.notebook.metadata(change.noteId);
-  if (note === null) return;
-  if (targetAgent !== undefined || principal.kind === "person")
-    checkTarget(change, note, targetAgent, context);
-  if (principal.kind === "agent") authoriseAgent(change, note, principal);
-}
-
-const isMemory = (note: NoteMetadata) => note.key !== null;
-
-/** `target_agent_id` counts for agent, thread and person memory only, where a person must name it. */
-function checkTarget(
-  change: Change,
-  note: NoteMetadata,
   target: string | number | undefined,
   context: Context,
-): void {
-  if (change.kind !== "delete" || !isMemory(note) || note.scope === "workspace") return;
+): NonNullable<WriteRequest["permit"]> {
+  const { principal } = context.caller;
+  return (now) => {
+    if (change.kind === "create" && principal.kind === "agent" && change.folder !== null)
+      authoriseFolder(change.folder, principal);
+    // The plan itself says that there is none.
+    if (now === null) return;
+    if (change.kind === "delete" && (target !== undefined || principal.kind === "person"))
+      checkTarget(now, target, context);
+    if (principal.kind === "agent") authoriseAgent(wishOf(change), now, principal);
+  };
+}
+
+/**
+ * As `permitChange` for bringing a note back: of a deleted one who may delete it, of any other who may change it,
+ * its pin and its expiry included where they would change.
+ */
+export function permitRestore(
+  { noteId, metadata: was }: NoteThen,
+  { caller: { principal } }: Context,
+): NonNullable<WriteRequest["permit"]> {
+  return (now) => {
+    if (principal.kind === "person") return;
+    if (now === null || now.note_id !== noteId) {
+      // Unreadable then: the restore itself says so.
+      if (was !== null) authoriseAgent({ kind: "delete", pins: false, expires: false }, was, principal);
+      return;
+    }
+    const pins = was !== null && was.pinned !== now.pinned;
+    const expires = was !== null && was.expires_at !== now.expires_at;
+    authoriseAgent({ kind: "change", pins, expires }, now, principal);
+  };
+}
+
+/** What of a change its author alone, or a person, may do. */
+interface Wish {
+  readonly kind: "delete" | "change";
+  readonly pins: boolean;
+  readonly expires: boolean;
+}
+
+function wishOf(change: Change): Wish {
+  const update = change.kind === "update" ? change : null;
+  return {
+    kind: change.kind === "delete" ? "delete" : "change",
+    pins: update?.pinned !== undefined,
+    expires: update?.expiresInHours !== undefined,
+  };
+}
+
+/** `target_agent_id` counts for agent, thread and person memory only, where a person must name it. */
+function checkTarget(note: Owned, target: string | number | undefined, context: Context): void {
+  const place = memorySegments(note.path);
+  if (place === null || place.agent === null) return;
   const problem = (message: string) =>
     new NotesError("INVALID_PARAMS", `notes.delete: target_agent_id ${message}`, {
       issues: [{ path: "target_agent_id", message }],
     });
   if (target === undefined) {
-    throw problem(`is needed: this is ${note.scope} memory, so name the agent whose notebook holds it`);
+    throw problem(`is needed: this is ${place.scope} memory, so name the agent whose notebook holds it`);
   }
   const ids = context.notebook.agentFilter(target);
   if (ids === "all") throw problem("names one agent, not all");
-  if (note.agent_id === null || !ids.includes(note.agent_id)) {
-    throw problem("is not the notebook that holds this note");
-  }
+  const name = unescapeSegment(place.agent);
+  // A long name is cut in the path; then the file has it, which lies where that name's segment says.
+  const holder = name === null ? note.agent_id : agentIdOf(name);
+  if (holder === null || !ids.includes(holder)) throw problem("is not the notebook that holds this note");
 }
 
-/**
- * Whether the caller may bring this note back: of a deleted one who may delete it, of any other who may change it,
- * its pin and its expiry included where they would change.
- *
- * @throws NotesError FORBIDDEN
- */
-export function authoriseRestore(then: NoteThen, { caller: { principal }, notebook }: Context): void {
-  if (principal.kind === "person") return;
-  const { noteId, metadata: was } = then;
-  const now = notebook.metadata(noteId);
-  if (now === null || now.note_id !== noteId) {
-    // Unreadable then: the restore itself says so.
-    if (was !== null) authoriseAgent({ kind: "delete", noteId }, was, principal);
-    return;
-  }
-  authoriseAgent(
-    {
-      kind: "update",
-      noteId,
-      onConflict: "fail",
-      ...(was !== null && was.pinned !== now.pinned ? { pinned: was.pinned } : {}),
-      ...(was !== null && was.expires_at !== now.expires_at ? { expiresInHours: null } : {}),
-    },
-    now,
-    principal,
+/** A note that is made in a folder of memory is memory, whatever made it. */
+function authoriseFolder(folder: string, agent: Agent): void {
+  const place = memorySegments(`${folder.normalize("NFC").replace(/\/$/, "")}/x.md`);
+  if (place === null || place.agent === null || place.agent === segmentOf(agent)) return;
+  throw forbidden(
+    "other_memory",
+    `${folder} is another agent's notebook. Leave the folder out, or use notes.save.`,
   );
 }
 
-function authoriseAgent(change: RevisedChange, note: NoteMetadata, agent: Agent): void {
-  const own = note.agent_id === agent.agentId;
-  if (own) return;
+/** An agent's part of its memories' paths. */
+const segmentOf = ({ name }: Agent) => escapeSegment(foldAgentName(name));
+
+const isOwn = (note: Owned, agent: Agent) =>
+  note.agent_id === agent.agentId &&
+  note.agent_name !== null &&
+  foldAgentName(note.agent_name) === foldAgentName(agent.name);
+
+function authoriseAgent(wish: Wish, note: Owned, agent: Agent): void {
+  const place = memorySegments(note.path);
   const whose = note.agent_name ?? "a person";
-  if (isMemory(note)) {
-    if (note.scope === "workspace" && change.kind !== "delete") return;
+  if (place !== null && place.agent !== null) {
+    if (place.agent === segmentOf(agent)) return;
+    const who = unescapeSegment(place.agent) ?? whose;
     throw forbidden(
-      `This is memory of ${whose}; ${change.kind === "delete" ? "only who made it or a person deletes it" : "agents change their own"}.`,
+      "other_memory",
+      `This is memory of ${who}; ${wish.kind === "delete" ? "only that agent or a person deletes it" : "agents change their own"}.`,
     );
   }
-  if (change.kind === "delete") {
+  if (isOwn(note, agent)) return;
+  if (place !== null) {
+    // Any agent saves workspace memory, with its pin and its expiry.
+    if (wish.kind !== "delete") return;
     throw forbidden(
+      "not_maker",
+      `This is memory of the whole workspace that ${whose} made; only who made it or a person deletes it.`,
+    );
+  }
+  if (wish.kind === "delete") {
+    throw forbidden(
+      "not_author",
       `Only ${whose}, who wrote this note, or a person may delete it. Set status to archived instead.`,
     );
   }
-  if (change.kind !== "update") return;
-  if (change.pinned !== undefined)
-    throw forbidden(`Only the author (${whose}) or a person may pin or unpin this note.`);
-  if (change.expiresInHours !== undefined) {
-    throw forbidden(`Only the author (${whose}) or a person may set when this note expires.`);
+  if (wish.pins)
+    throw forbidden("not_author", `Only the author (${whose}) or a person may pin or unpin this note.`);
+  if (wish.expires) {
+    throw forbidden("not_author", `Only the author (${whose}) or a person may set when this note expires.`);
   }
 }

@@ -8,7 +8,7 @@ import { type ErrorCode, NotesError } from "../domain/errors.ts";
 import { nearest } from "../lib/nearest.ts";
 import type { WriteOutcome } from "../notebook/notebook.ts";
 import type { Context } from "./action.ts";
-import { authoriseChange } from "./rights.ts";
+import { permitChange } from "./rights.ts";
 
 /** What any write may end in. */
 export const WRITE_ERRORS = [
@@ -31,15 +31,21 @@ interface WriteParams {
 /**
  * Carry out one change on behalf of the caller.
  *
+ * @param permit  who may, where more than the change itself decides that
  * @returns after the commit is durable
  * @throws NotesError FORBIDDEN, INVALID_PARAMS, and whatever the notebook refuses
  */
-export async function write(change: Change, params: WriteParams, context: Context): Promise<WriteOutcome> {
+export async function write(
+  change: Change,
+  params: WriteParams,
+  context: Context,
+  permit = permitChange(change, params.target_agent_id, context),
+): Promise<WriteOutcome> {
   if ("noteType" in change && change.noteType !== undefined) checkType(change.noteType, context);
-  authoriseChange(change, params.target_agent_id, context);
   const { idempotency_key: key } = params;
   const request: WriteRequest = {
     change,
+    permit,
     reason: params.reason ?? null,
     idempotency:
       key !== undefined && context.requestHash !== null ? { key, hash: context.requestHash } : null,

@@ -71,6 +71,10 @@ export async function runningDaemon(place: GitPlace): Promise<DaemonFile> {
 /** `data.reason` of the FORBIDDEN that a revoked agent's name gets from `agent.token`. */
 export const REVOKED = "agent_revoked";
 
+/** Where an agent's token lies that the person's was exchanged for. @param folder `<gitdir>/notesd` */
+export const keptTokenFile = (folder: string, agent: string): string =>
+  join(folder, "agent-tokens", `${agentIdOf(agent)}`);
+
 export interface Address {
   /** `http://HOST:PORT` */
   readonly url: string;
@@ -86,7 +90,7 @@ export async function addressOf(place: GitPlace, agent: string | null, fresh = f
   const { url } = await runningDaemon(place);
   const token = (await readFile(join(place.gitDir, "notesd", "token"), "utf8")).trim();
   if (agent === null) return { url, token };
-  const kept = join(place.gitDir, "notesd", "agent-tokens", `${agentIdOf(agent)}`);
+  const kept = keptTokenFile(join(place.gitDir, "notesd"), agent);
   const before = fresh ? "" : (await readFile(kept, "utf8").catch(() => "")).trim();
   if (before !== "") return { url, token: before };
   const made = await exchange({ url, token }, agent);

@@ -1,5 +1,5 @@
 /** A change is a wish: what a caller wants of a note. `plan.ts` turns it into bytes or a refusal. */
-import type { BlobId, NoteId, RepoPath, Status } from "./note.ts";
+import type { BlobId, NoteId, NoteMetadata, RepoPath, Status } from "./note.ts";
 
 export type Change =
   | {
@@ -60,9 +60,20 @@ export type Change =
 /** Changes that may name the revision they were made on. */
 export type RevisedChange = Exclude<Change, { kind: "create" | "restore" }>;
 
+/** What of a note says who may change it: where it lies, and who made it by what history proves. */
+export type Owned = Pick<
+  NoteMetadata,
+  "note_id" | "path" | "agent_id" | "agent_name" | "pinned" | "expires_at"
+>;
+
 /** A change with what its request said beside it. */
 export interface WriteRequest {
   readonly change: Change;
+  /**
+   * Asked when the change is planned, with the note as the writes before it leave it; null: there is none. What it
+   * throws refuses the change. A repeated request is answered without it. Absent: whoever asks may.
+   */
+  readonly permit?: (now: Owned | null) => void;
   /** ≤ 500 characters; into the commit's body. */
   readonly reason: string | null;
   readonly idempotency: {

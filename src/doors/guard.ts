@@ -6,6 +6,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Principal } from "../domain/principal.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 
 export interface GuardOptions {
   /** The port that the server listens on. */
@@ -18,11 +19,22 @@ export interface GuardOptions {
   readonly allowedOrigins: readonly string[];
   /** Who a token is, compared in constant time; null for no one's. */
   readonly authenticate: (token: string) => Principal | null;
+  /** Told of each request that is turned away for who sends it (401, 403, 421). */
+  readonly turnedAway?: RefusalLog["turnedAway"];
 }
 
 export interface Refusal {
   readonly kind: "refuse";
   readonly status: 400 | 401 | 403 | 404 | 421;
+  /** In one word, for the log. */
+  readonly reason:
+    | "host"
+    | "origin"
+    | "target"
+    | "well_known"
+    | "token_in_query"
+    | "no_token"
+    | "unknown_token";
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -52,55 +64,92 @@ const cookieName = (port: number): string => `notesd-${port}`;
 /** Make the guard of one server. */
 export function createGuard(options: GuardOptions): Guard {
   return (request, needs) => {
-    const names = ownNames(options);
-    const host = one(request, "host")?.toLowerCase();
-    if (host === undefined || !names.hosts.has(host)) {
-      return refuse(
-        421,
-        "This Host is not served here. Use the address in daemon.json, or add it to the setting hosts.",
-      );
+    const answer = judge(request, needs, options);
+    if (answer.kind === "refuse" && TOLD.has(answer.status)) {
+      const { status, reason } = answer;
+      options.turnedAway?.({ address: request.socket.remoteAddress, status, reason });
     }
-    const origin = request.headers.origin;
-    if (origin !== undefined && !names.origins.has(origin.toLowerCase())) {
-      return refuse(
-        403,
-        "Pages of this Origin may not call here. Add it to the setting allowed_origins if they should.",
-      );
-    }
-    const url = request.url ?? "";
-    if (!url.startsWith("/")) return refuse(400, "The request's target must be a path.");
-    const [path = "", query = ""] = url.split(/\?(.*)/s);
-    if (path.startsWith("/.well-known/"))
-      return refuse(404, "There is nothing under /.well-known here; no OAuth.");
-    if (needs === "nothing") return { kind: "pass", principal: null, stillValid: () => true };
-
-    const challenge = isGitPath(path) ? 'Basic realm="notesd"' : "Bearer";
-    const unauthenticated = (message: string) => refuse(401, message, { "www-authenticate": challenge });
-    const parameters = new URLSearchParams(query);
-    if (QUERY_NAMES.some((name) => parameters.has(name))) {
-      return unauthenticated(
-        "A token is never taken from a query string, where logs keep it. Send an Authorization header.",
-      );
-    }
-    const token = tokenOf(request, options.port());
-    if (token === null) {
-      return unauthenticated(
-        isGitPath(path)
-          ? "A token is needed as the password; any user name will do. The file <gitdir>/notesd/token holds a person's."
-          : "A token is needed: send Authorization: Bearer TOKEN. The file <gitdir>/notesd/token holds a person's.",
-      );
-    }
-    const principal = options.authenticate(token);
-    if (principal === null) {
-      return unauthenticated("This token is not known here. Make one with notesd agent add NAME.");
-    }
-    return { kind: "pass", principal, stillValid: () => options.authenticate(token) !== null };
+    return answer;
   };
 }
 
-const refuse = (status: Refusal["status"], message: string, headers: Refusal["headers"] = {}): Refusal => ({
+const TOLD: ReadonlySet<number> = new Set([401, 403, 421]);
+
+function judge(
+  request: IncomingMessage,
+  needs: "token" | "nothing",
+  options: GuardOptions,
+): Admission | Refusal {
+  const names = ownNames(options);
+  const host = one(request, "host")?.toLowerCase();
+  if (host === undefined || !names.hosts.has(host)) {
+    return refuse(
+      421,
+      "host",
+      "This Host is not served here. Use the address in daemon.json, or add it to the setting hosts.",
+    );
+  }
+  const origin = request.headers.origin;
+  if (origin !== undefined && !names.origins.has(origin.toLowerCase())) {
+    return refuse(
+      403,
+      "origin",
+      "Pages of this Origin may not call here. Add it to the setting allowed_origins if they should.",
+    );
+  }
+  const url = request.url ?? "";
+  if (!url.startsWith("/")) return refuse(400, "target", "The request's target must be a path.");
+  const [path = "", query = ""] = url.split(/\?(.*)/s);
+  if (path.startsWith("/.well-known/"))
+    return refuse(404, "well_known", "There is nothing under /.well-known here; no OAuth.");
+  if (needs === "nothing") return { kind: "pass", principal: null, stillValid: () => true };
+  return admit(request, path, query, options);
+}
+
+function admit(
+  request: IncomingMessage,
+  path: string,
+  query: string,
+  options: GuardOptions,
+): Admission | Refusal {
+  const challenge = isGitPath(path) ? 'Basic realm="notesd"' : "Bearer";
+  const unauthenticated = (reason: Refusal["reason"], message: string) =>
+    refuse(401, reason, message, { "www-authenticate": challenge });
+  const parameters = new URLSearchParams(query);
+  if (QUERY_NAMES.some((name) => parameters.has(name))) {
+    return unauthenticated(
+      "token_in_query",
+      "A token is never taken from a query string, where logs keep it. Send an Authorization header.",
+    );
+  }
+  const token = tokenOf(request, options.port());
+  if (token === null) {
+    return unauthenticated(
+      "no_token",
+      isGitPath(path)
+        ? "A token is needed as the password; any user name will do. The file <gitdir>/notesd/token holds a person's."
+        : "A token is needed: send Authorization: Bearer TOKEN. The file <gitdir>/notesd/token holds a person's.",
+    );
+  }
+  const principal = options.authenticate(token);
+  if (principal === null) {
+    return unauthenticated(
+      "unknown_token",
+      "This token is not known here. Make one with notesd agent add NAME.",
+    );
+  }
+  return { kind: "pass", principal, stillValid: () => options.authenticate(token) !== null };
+}
+
+const refuse = (
+  status: Refusal["status"],
+  reason: Refusal["reason"],
+  message: string,
+  headers: Refusal["headers"] = {},
+): Refusal => ({
   kind: "refuse",
   status,
+  reason,
   message,
   headers,
 });

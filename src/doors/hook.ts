@@ -5,11 +5,13 @@
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
 import { NotesError } from "../domain/errors.ts";
+import { principalKey } from "../domain/identity.ts";
 import type { CommitId } from "../domain/note.ts";
 import { jsonOrNull } from "../lib/json-text.ts";
 import type { PushSide } from "../notebook/push/push-side.ts";
 import { type Route, refuse, respond } from "./http.ts";
 import { readBody } from "./read-body.ts";
+import type { RefusalLog } from "./refusal-log.ts";
 
 /** What `POST /hooks/pre-commit` answers. */
 export interface PreCommitAnswer {
@@ -84,8 +86,9 @@ export interface HookDoor {
 const BODY_BYTES = 32 << 20;
 
 /** Routes by path; the owner's token only. */
-export function hookRoutes(door: HookDoor): Map<string, Route> {
+export function hookRoutes(door: HookDoor, refused: RefusalLog["refused"]): Map<string, Route> {
   const { push } = door;
+  const hook = hookOf(refused);
   return new Map<string, Route>([
     ["/hooks/pre-commit", hook(z.unknown(), async () => ({ lagging: await door.levelForCommit() }))],
     ["/hooks/rules", hook(z.unknown(), async () => door.rules)],
@@ -120,15 +123,21 @@ async function joined(door: HookDoor, { tip, author }: JoinWish): Promise<Joined
   }
 }
 
-/** @param carryOut told by its second argument when the hook is gone */
-function hook<T>(schema: z.ZodType<T>, carryOut: (wish: T, gone: AbortSignal) => Promise<object>): Route {
-  return {
+/** The maker of a hook's route. @returns a function: `carryOut` is told by its second argument when the hook is gone */
+const hookOf =
+  (refused: RefusalLog["refused"]) =>
+  <T>(schema: z.ZodType<T>, carryOut: (wish: T, gone: AbortSignal) => Promise<object>): Route => ({
     needs: "token",
     methods: {
       async POST(request, response, { principal }) {
         // A hook names whose push it is, so nobody else may speak as one.
-        if (principal?.kind !== "person" || principal.owner !== true)
+        if (principal?.kind !== "person" || principal.owner !== true) {
+          if (principal !== null) {
+            const who = principalKey(principal);
+            refused({ principal: who, action: "hook", code: "FORBIDDEN", reason: "owner_only" });
+          }
           return refuse(request, response, 403, "A hook sends the token of the repository's owner.");
+        }
         const body = await readBody(request, BODY_BYTES);
         if (body === "broken") return;
         if (body === "too large")
@@ -139,8 +148,7 @@ function hook<T>(schema: z.ZodType<T>, carryOut: (wish: T, gone: AbortSignal) =>
         respond(response, 200, JSON.stringify(await carryOut(wish.data, goneOf(response))));
       },
     },
-  };
-}
+  });
 
 function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController();

@@ -29,7 +29,7 @@ export function httpRoutes(options: RoutesOptions): Map<string, Route> {
     ["/rpc", { needs: "token", methods: { POST: (...given) => rpc(...given, options) } }],
     ["/healthz", { needs: "nothing", methods: { GET: (...given) => health(...given, options) } }],
     ["/openrpc.json", { needs: "token", methods: { GET: (...given) => document(...given, options) } }],
-    ...hookRoutes(options.hooks),
+    ...hookRoutes(options.hooks, options.daemon.refused),
     ...gitRoutes(options.git),
   ]);
 }

@@ -126,6 +126,11 @@ export class Session {
     return this.#paused;
   }
 
+  /** Close the socket if its token is nobody's any more. */
+  endIfRevoked(): void {
+    if (!this.#ended && !this.#draining) this.#admitted();
+  }
+
   #admitted(): boolean {
     try {
       if (this.#stillValid()) return true;

@@ -12,6 +12,8 @@ import { Session, type SessionOptions, type Wire } from "./session.ts";
 
 export interface SocketDoorOptions extends SessionOptions {
   readonly guard: Guard;
+  /** Another text when a token was made or ended. @cost little: asked every second */
+  readonly tokensAt: () => string;
   /** Between two pings; a peer that answered none by the next is dropped. Default 30,000. */
   readonly pingMs?: number;
   /** Default 1,000. */
@@ -33,6 +35,8 @@ interface Peer {
 }
 
 const FRAME_BYTES = 1 << 20;
+/** Who only listens sends nothing at which a revoked token would be seen. */
+const TOKENS_MS = 1_000;
 
 /** Serve WebSockets on a server's upgrades to `/rpc`. */
 export function openSocketDoor(server: Server, options: SocketDoorOptions): SocketDoor {
@@ -101,6 +105,19 @@ export function openSocketDoor(server: Server, options: SocketDoorOptions): Sock
     cancelPing = clock.after(pingMs, ping);
   };
   let cancelPing = clock.after(pingMs, ping);
+  let tokens = options.tokensAt();
+  const endRevoked = (): void => {
+    try {
+      const now = options.tokensAt();
+      if (now !== tokens) for (const { session } of peers) session.endIfRevoked();
+      tokens = now;
+    } catch (error) {
+      // Trigger: the files can't be read now. Why: the next look may. Outcome: requests are refused meanwhile.
+      log.error("tokens could not be looked up", errorFields(error));
+    }
+    cancelTokens = clock.after(TOKENS_MS, endRevoked);
+  };
+  let cancelTokens = clock.after(TOKENS_MS, endRevoked);
   const stopState = notebook.onState((state) => {
     for (const { session } of peers) session.stateChanged(state);
   });
@@ -113,6 +130,7 @@ export function openSocketDoor(server: Server, options: SocketDoorOptions): Sock
     async close() {
       closing = true;
       cancelPing();
+      cancelTokens();
       stopState();
       await Promise.all([...peers].map((peer) => end(peer, closeMs)));
       server.off("upgrade", upgrade);

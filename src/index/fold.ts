@@ -152,7 +152,7 @@ function pinOf(
   return pinAfter({
     trust,
     agentId,
-    authorId: isNotebooks(said) ? said.agentId : author,
+    authorId: isNotebooks(said, event.path) ? said.agentId : author,
     before: base?.pin ?? null,
     sides: merged?.map(({ pin }) => pin) ?? null,
   });

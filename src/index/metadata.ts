@@ -5,7 +5,8 @@
  * @see spec: protocol, section 3
  */
 import type { NoteState } from "../domain/changed-fields.ts";
-import type { NoteMetadata, Quarantined } from "../domain/note.ts";
+import type { NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
+import { memorySegments } from "../domain/note-path.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import type { Entry } from "./entry.ts";
 import type { ParsedFile } from "./parsed-file.ts";
@@ -43,7 +44,7 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
   const pinned = isPinnedSaid && entry.pin === "counts";
   const extra = said === null || Object.keys(said.extra).length === 0 ? NO_EXTRA : said.extra;
   const author =
-    said !== null && isNotebooks(said)
+    said !== null && isNotebooks(said, entry.path)
       ? { agentId: said.agentId, name: said.agentName }
       : commits.agentOf(entry.first);
   const meta: NoteMetadata = {
@@ -112,9 +113,12 @@ function withoutPin({ pinned: _claimed, ...extra }: NoteMetadata["extra"]): Note
   return extra;
 }
 
-/** Whether it is memory of one agent's notebook: then that is whose it is, whoever wrote it. */
-export const isNotebooks = ({ key, scope }: Pick<NoteMetadata, "key" | "scope">) =>
-  key !== null && scope !== "workspace";
+/**
+ * Whether it is memory of one agent's notebook: then that is whose it is, whoever wrote it. A file elsewhere may say what
+ * it likes of itself: it is in nobody's.
+ */
+export const isNotebooks = ({ key, scope }: Pick<NoteMetadata, "key" | "scope">, path: RepoPath) =>
+  key !== null && scope !== "workspace" && (memorySegments(path)?.agent ?? null) !== null;
 
 const iso = (ms: number) => new Date(ms).toISOString();
 

@@ -10,7 +10,7 @@ import type { CliHost, Flags, Io } from "../doors/cli/host.ts";
 import { changeConfig } from "./config-file.ts";
 import { runningDaemons } from "./daemon-list.ts";
 import { logFile, startDetached, stopDaemon } from "./detached.ts";
-import { openIdentities } from "./identities.ts";
+import { openIdentities } from "./identities/identities.ts";
 import { program } from "./program-file.ts";
 import { CONFIG_FILE, checkSettingName, settingFromText } from "./read-settings.ts";
 import { resolvePlace, resolveSettings, type Surroundings } from "./resolve.ts";
@@ -75,6 +75,14 @@ export function createCliHost(): CliHost {
     },
     logFile,
     identities: (place) => openIdentities(`${place.gitDir}/notesd`, Date.now),
+    async getProofKey(place) {
+      const { proofKeyText } = await import("./proof-key.ts");
+      return proofKeyText(`${place.gitDir}/notesd/proof.key`);
+    },
+    async setProofKey(place, text, replace) {
+      const { setProofKey } = await import("./proof-key.ts");
+      return setProofKey(place, text, replace, Date.now());
+    },
     async getConfig(flags, key) {
       if (key !== null) checkSettingName(key);
       const { settings } = await resolveSettings(flags, around);

@@ -10,8 +10,10 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Daemon } from "../actions/action.ts";
 import { openRpc } from "../actions/describe.ts";
+import { createQuota } from "../actions/gate/quota.ts";
 import { registry } from "../actions/registry.ts";
 import { type DaemonFile, daemonFilePath } from "../client/discover.ts";
+import { createRefusalLog } from "../doors/refusal-log.ts";
 import type { Clock } from "../lib/clock.ts";
 import { writeDurably } from "../lib/durable-file.ts";
 import { errorFields, type Log } from "../lib/log.ts";
@@ -19,7 +21,7 @@ import { isPurgeOpen } from "../store/purge/plan-file.ts";
 import { allRoots } from "./attributes.ts";
 import { delist, enlist, runningDaemons } from "./daemon-list.ts";
 import { hooksChanged, hooksFolder, refreshHooks, writeLauncher } from "./hooks.ts";
-import { openIdentities } from "./identities.ts";
+import { type Identities, openIdentities } from "./identities/identities.ts";
 import { ensureAttributes } from "./init.ts";
 import { openDoors } from "./open-doors.ts";
 import { openNotes } from "./open-notes.ts";
@@ -27,6 +29,7 @@ import { openSync } from "./open-sync.ts";
 import { personOf } from "./person.ts";
 import { checkRepository } from "./preflight.ts";
 import { program } from "./program-file.ts";
+import { quotaLimits } from "./quota-limits.ts";
 import type { Resolved } from "./resolve.ts";
 import { takeLock } from "./take-lock.ts";
 
@@ -74,6 +77,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     const person = await personOf(place, env);
     const identities = openIdentities(join(place.gitDir, "notesd"), clock.now);
     identities.ownerToken(person);
+    undo.push(keepUses(identities, clock, log));
     const notes = await openNotes(resolved, { person, log, clock, env });
     undo.push(() => notes.close());
 
@@ -81,6 +85,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     undo.push(() => sync.stop());
     notes.setRemote(sync.fetchedMs);
 
+    const refusals = createRefusalLog(log, clock);
     const startedMs = clock.now();
     const nonce = randomBytes(32).toString("hex");
     const daemon: Daemon = {
@@ -97,6 +102,8 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
       }),
       agentToken: async (wish) => identities.useAgent(wish),
       sync,
+      quota: createQuota(quotaLimits(settings), clock),
+      refused: refusals.refused,
       openrpc: () => openRpc(registry, program.version),
     };
     const doors = await openDoors({
@@ -110,10 +117,13 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
         clock,
         log,
         personAtGit: notes.hooks.push.personAtGit,
+        refused: refusals.refused,
       },
       settings,
       nonce,
       authenticate: identities.authenticate,
+      tokensAt: identities.tokensAt,
+      refusals,
       holder: async (port) =>
         (await runningDaemons(env)).find((one) => one.daemon.port === port)?.place.root ?? null,
       log,
@@ -144,4 +154,29 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
     await unwind();
     throw error;
   }
+}
+
+const USES_KEPT_MS = 300_000;
+
+/** Keep now and then when tokens were used. @returns the end of it, which keeps the last */
+function keepUses(identities: Pick<Identities, "flush">, clock: Clock, log: Log): () => Promise<void> {
+  // Only the list of tokens shows it.
+  const keep = () =>
+    identities
+      .flush()
+      .catch((error) => log.warn("when tokens were used could not be kept", errorFields(error)));
+  let cancel = () => {};
+  let ended = false;
+  const again = () => {
+    if (ended) return;
+    cancel = clock.after(USES_KEPT_MS, () => {
+      void keep().then(again);
+    });
+  };
+  again();
+  return async () => {
+    ended = true;
+    cancel();
+    await keep();
+  };
 }

@@ -22,7 +22,7 @@ import { countMarkdownOutside } from "./count-markdown.ts";
 import { GIT_ALIASES } from "./git-aliases.ts";
 import { addLines } from "./git-dir-lines.ts";
 import { installHooks, writeLauncher } from "./hooks.ts";
-import { openIdentities } from "./identities.ts";
+import { openIdentities } from "./identities/identities.ts";
 import { mergeDriverConfig } from "./merge-driver.ts";
 import { personOf } from "./person.ts";
 import { checkRepository } from "./preflight.ts";

@@ -10,6 +10,7 @@ import { createGuard } from "../doors/guard.ts";
 import type { HookDoor } from "../doors/hook.ts";
 import { createHttpServer } from "../doors/http.ts";
 import { httpRoutes } from "../doors/http-routes.ts";
+import type { RefusalLog } from "../doors/refusal-log.ts";
 import { openSocketDoor } from "../doors/socket.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -27,6 +28,9 @@ interface DoorsWish {
   /** The key of the liveness challenge. */
   readonly nonce: string;
   readonly authenticate: (token: string) => Principal | null;
+  /** Another one when a token was made or ended. */
+  readonly tokensAt: () => string;
+  readonly refusals: RefusalLog;
   /** The repository of the notesd at a port that is taken, for the message. */
   readonly holder: (port: number) => Promise<string | null>;
   readonly log: Log;
@@ -56,6 +60,7 @@ export async function openDoors(wish: DoorsWish): Promise<Doors> {
     publicUrl: settings.public_url ?? null,
     allowedOrigins: settings.allowed_origins ?? [],
     authenticate: wish.authenticate,
+    turnedAway: wish.refusals.turnedAway,
   });
   const newRef = () => randomBytes(6).toString("hex");
   const shared = { registry, log, newRef, notebook, daemon };
@@ -65,7 +70,7 @@ export async function openDoors(wish: DoorsWish): Promise<Doors> {
     newRef,
     routes: httpRoutes({ ...shared, nonce, hooks: wish.hooks, git: wish.git }),
   });
-  const sockets = openSocketDoor(server, { ...shared, guard, clock });
+  const sockets = openSocketDoor(server, { ...shared, guard, clock, tokensAt: wish.tokensAt });
   port = await listen(server, host, settings.port ?? null, wish.holder);
   return {
     host,

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Author } from "../domain/event.ts";
 import { readGitConfig } from "../lib/git-config.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
-import { parsePerson } from "./identities.ts";
+import { parsePerson } from "./identities/parse-person.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

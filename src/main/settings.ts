@@ -14,6 +14,7 @@ const withoutPassword = <T extends z.ZodType<string>>(text: T): T =>
   text.refine((given) => !holdsPassword(given), `a password in a URL is kept nowhere: ${PASSWORD_REMEDY}`);
 const milliseconds = z.number().int().min(0).max(86_400_000);
 const priority = z.number().min(0).max(1);
+const perSecond = z.number().min(0).max(1_000_000).optional();
 
 /** A folder below the repository's top, `/` separated; `.` is the whole tree. */
 const Root = z
@@ -84,6 +85,21 @@ export const Settings = z.strictObject({
         .optional()
         .describe("Writes waiting at once. Default 4096."),
       lock_wait_ms: milliseconds.optional().describe("Longest wait for a lock of another Git. Default 5000."),
+      reads_per_second: perSecond.describe(
+        "Reads of one principal (a person, or an agent with all its tokens) a second on average, twice as many at once; more is answered 429. Default 20000; 0: no limit.",
+      ),
+      writes_per_second: perSecond.describe(
+        "Writes of one principal a second on average, twice as many at once. Default 10000; 0: no limit.",
+      ),
+      in_flight: z
+        .number()
+        .int()
+        .min(0)
+        .max(1_000_000)
+        .optional()
+        .describe(
+          "Requests of one principal that are carried out at once. Default 2048; 0: no limit beside queue.",
+        ),
     })
     .optional(),
   durability: z

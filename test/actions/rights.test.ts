@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { memoryPath } from "../../src/domain/note-path.ts";
 import type { Principal } from "../../src/domain/principal.ts";
 import { ada, caller, coder, planner, reader } from "../support/call.ts";
 import { FakeNotebook } from "../support/fake-notebook.ts";
@@ -8,7 +9,10 @@ async function noteBy(author: Principal, memory: { scope?: "workspace" | "agent"
   const notebook = new FakeNotebook();
   const { note_id } = await caller(notebook, author).call("notes.create", { title: "t", content: "c" });
   const held = notebook.notes.get(String(note_id));
-  if (memory.scope && held) Object.assign(held.metadata, { key: "k", scope: memory.scope });
+  if (memory.scope && held) {
+    const named = { scope: memory.scope, ref: "t", agent: author.name, key: "k" };
+    Object.assign(held.metadata, { key: "k", scope: memory.scope, path: memoryPath(named) });
+  }
   const as = (principal: Principal) => ({
     code: async (method: string, params: object = {}) => {
       try {
@@ -39,9 +43,9 @@ test.each([
   ["notes.update", { expires_in_hours: null }],
 ] as const)("%s %j of a typed note is for its author and persons", async (method, params) => {
   const { as, notebook } = await noteBy(planner);
-  const before = notebook.requests.length;
+  const before = notebook.log.length;
   expect(await as(coder).code(method, params)).toBe("FORBIDDEN");
-  expect(notebook.requests).toHaveLength(before);
+  expect(notebook.log).toHaveLength(before);
   expect(await as(planner).code(method, params)).toBe("done");
   expect(await (await noteBy(planner)).as(ada).code(method, params)).toBe("done");
   expect(await (await noteBy(ada)).as(planner).code(method, params)).toBe("FORBIDDEN");
@@ -78,7 +82,7 @@ test("a person names the notebook when deleting agent or thread memory, and not 
 
 test("a read-only agent reads everything and writes nothing, also through notes.run", async () => {
   const { as, notebook } = await noteBy(planner);
-  const before = notebook.requests.length;
+  const before = notebook.log.length;
   for (const [method, params] of [
     ["notes.update", { content: "x" }],
     ["notes.append", { content: "x" }],
@@ -89,7 +93,7 @@ test("a read-only agent reads everything and writes nothing, also through notes.
   ] as const) {
     expect(await as(reader).code(method, params)).toBe("FORBIDDEN");
   }
-  expect(notebook.requests).toHaveLength(before);
+  expect(notebook.log).toHaveLength(before);
   expect(await as(reader).code("notes.read")).toBe("done");
   expect(await as(reader).code("notes.run", { action: "read" })).toBe("done");
   expect(await as(reader).code("notes.history")).toBe("done");

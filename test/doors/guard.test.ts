@@ -201,3 +201,30 @@ test("a request whose target is a whole address is refused", async () => {
 test("WebSockets are served at /rpc alone", async () => {
   expect((await upgrade(BEARER, "/other")).status).toBe(404);
 });
+
+test("each refusal is a line with where it came from and why, and without the token", async () => {
+  const asked = door;
+  // Another, for of the first one's refusals enough is told by now.
+  door = await openDoor();
+  const { logged } = door;
+  await post({ ...BEARER, host: "evil.example" });
+  await post({ ...BEARER, origin: "https://evil.example" });
+  await post({ authorization: "Bearer notesd_secret-token" });
+  await post({});
+  await post(BEARER, "/rpc?token=notesd_secret-token");
+  await post(BEARER, "/.well-known/oauth", "GET");
+  await door.close();
+  door = asked;
+  const lines = logged.filter((line) => line.includes('"refused"'));
+  expect(lines.join("")).not.toContain("secret-token");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject(
+    [
+      [421, "host"],
+      [403, "origin"],
+      [401, "unknown_token"],
+      [401, "no_token"],
+      [401, "token_in_query"],
+    ].map(([status, reason]) => ({ message: "refused", address: "127.0.0.1", status, reason })),
+  );
+  expect(lines).toHaveLength(5);
+});

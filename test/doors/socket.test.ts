@@ -380,6 +380,37 @@ test("a token that is revoked ends its sockets at their next request", async () 
   expect(opened.notebook.requests).toEqual([]);
 });
 
+test("who only listens is out within a second of the end of their token, and others stay", async () => {
+  const clock = fakeClock();
+  const opened = await openDoor({ clock });
+  door = opened;
+  const [listener, other] = [await client(opened), await client(opened, "ada-token")];
+  await listener.call("notes.subscribe", {});
+  opened.revoked.add("planner-token");
+  clock.advance(1_000);
+  expect(await listener.closed).toBe(1008);
+  expect((await other.call("notes.create", { title: "t", content: "" })).result).toBeDefined();
+  expect(listener.told("notes.changed")).toEqual([]);
+  await until("the listener to be forgotten", () => opened.sockets.size === 1);
+});
+
+test("over its rate a principal is answered 429 with how long to wait, at every socket of its", async () => {
+  const clock = fakeClock();
+  const opened = await openDoor({ clock, quota: { writesPerSecond: 1 } });
+  door = opened;
+  const [one, two, ada] = [await client(opened), await client(opened), await client(opened, "ada-token")];
+  for (const socket of [one, two]) await socket.call("notes.create", { title: "t", content: "" });
+  const { error } = await two.call("notes.create", { title: "t", content: "" });
+  expect(error).toMatchObject({ code: 429, data: { code: "OVERLOADED", retry_after_ms: 1000 } });
+  expect((await ada.call("notes.create", { title: "t", content: "" })).result).toBeDefined();
+  expect((await two.call("notes.list")).result).toMatchObject({ total: 3 });
+  clock.advance(1_000);
+  expect((await two.call("notes.create", { title: "t", content: "" })).result).toBeDefined();
+  expect(opened.logged.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ principal: "agent:planner", action: "notes.create", code: "OVERLOADED" }),
+  );
+});
+
 test("closing answers what was taken and then closes with 1001", async () => {
   const opened = await openDoor();
   let letGo = () => {};

@@ -12,7 +12,7 @@ import { createLog } from "../../src/lib/log.ts";
 import { type RunningDaemon, startDaemon } from "../../src/main/daemon.ts";
 import { runningDaemons } from "../../src/main/daemon-list.ts";
 import { stopDaemon } from "../../src/main/detached.ts";
-import { openIdentities } from "../../src/main/identities.ts";
+import { openIdentities } from "../../src/main/identities/identities.ts";
 import { init } from "../../src/main/init.ts";
 import { listen } from "../../src/main/listen.ts";
 import type { Settings } from "../../src/main/settings.ts";

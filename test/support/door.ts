@@ -1,5 +1,6 @@
 /** A real server on a real port over a fake notebook, for tests of the doors. */
 import type { AddressInfo } from "node:net";
+import { createQuota, type QuotaLimits } from "../../src/actions/gate/quota.ts";
 import { registry } from "../../src/actions/registry.ts";
 import type { Principal } from "../../src/domain/principal.ts";
 import type { GitDoorOptions } from "../../src/doors/git-http/routes.ts";
@@ -7,6 +8,7 @@ import { createGuard, type GuardOptions } from "../../src/doors/guard.ts";
 import type { HookDoor } from "../../src/doors/hook.ts";
 import { createHttpServer } from "../../src/doors/http.ts";
 import { httpRoutes } from "../../src/doors/http-routes.ts";
+import { createRefusalLog } from "../../src/doors/refusal-log.ts";
 import { openSocketDoor, type SocketDoor, type SocketDoorOptions } from "../../src/doors/socket.ts";
 import { type Clock, systemClock } from "../../src/lib/clock.ts";
 import { createLog, type Log } from "../../src/lib/log.ts";
@@ -40,12 +42,16 @@ export async function openDoor(
     guard?: Partial<GuardOptions>;
     sockets?: Partial<SocketDoorOptions>;
     git?: Partial<GitDoorOptions>;
+    /** None by default. */
+    quota?: Partial<QuotaLimits>;
   } = {},
 ): Promise<TestDoor> {
   const notebook = options.notebook ?? new FakeNotebook();
   const logged: string[] = [];
   const log = createLog({ level: "debug", write: (line) => logged.push(line) });
   const revoked = new Set<string>();
+  const clock = options.clock ?? systemClock;
+  const refusals = createRefusalLog(log, clock);
   const guard = createGuard({
     port: () => port,
     hosts: [],
@@ -53,22 +59,27 @@ export async function openDoor(
     allowedOrigins: [],
     authenticate: (token) =>
       Object.hasOwn(TOKENS, token) && !revoked.has(token) ? (TOKENS[token] ?? null) : null,
+    turnedAway: refusals.turnedAway,
     ...options.guard,
   });
   let refs = 0;
   const newRef = () => `ref-${++refs}`;
-  const { daemon } = contextOf(notebook);
+  const { daemon } = contextOf(notebook, ada, {
+    quota: createQuota({ readsPerSecond: 0, writesPerSecond: 0, inFlight: 0, ...options.quota }, clock),
+    refused: refusals.refused,
+  });
   const shared = { registry, log, newRef, notebook: options.served ?? notebook, daemon };
   const server = createHttpServer({
     guard,
     log,
     newRef,
-    routes: httpRoutes({ ...shared, ...gitSide(log, options.git), nonce: NONCE }),
+    routes: httpRoutes({ ...shared, ...gitSide(log, refusals.refused, options.git), nonce: NONCE }),
   });
   const sockets = openSocketDoor(server, {
     ...shared,
     guard,
-    clock: options.clock ?? systemClock,
+    clock,
+    tokensAt: () => [...revoked].join(),
     ...options.sockets,
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -91,7 +102,11 @@ export async function openDoor(
 }
 
 /** Hooks and Git that nobody asks, or as given. */
-function gitSide(log: Log, git: Partial<GitDoorOptions> = {}): { hooks: HookDoor; git: GitDoorOptions } {
+function gitSide(
+  log: Log,
+  refused: GitDoorOptions["refused"],
+  git: Partial<GitDoorOptions> = {},
+): { hooks: HookDoor; git: GitDoorOptions } {
   return {
     hooks: {
       levelForCommit: async () => [],
@@ -112,6 +127,7 @@ function gitSide(log: Log, git: Partial<GitDoorOptions> = {}): { hooks: HookDoor
       clock: systemClock,
       log,
       personAtGit() {},
+      refused,
       ...git,
     },
   };

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { WriteRequest } from "../../src/domain/change.ts";
 import { NotesError } from "../../src/domain/errors.ts";
 import { matches, type NoteFilter } from "../../src/domain/filters.ts";
+import { agentIdOf } from "../../src/domain/identity.ts";
 import { type CommitId, NOTE_TYPES, type NoteMetadata } from "../../src/domain/note.ts";
 import type { Caller } from "../../src/domain/principal.ts";
 import type {
@@ -57,6 +58,8 @@ export class FakeNotebook implements Notebook {
       }
       return { ...remembered.outcome, replayed: true };
     }
+    const { change } = request;
+    request.permit?.(change.kind === "create" ? null : this.metadata(change.noteId));
     const outcome = this.#apply(request, caller);
     if (request.idempotency) {
       this.#remembered.set(request.idempotency.key, { hash: request.idempotency.hash, outcome });
@@ -366,8 +369,7 @@ export class FakeNotebook implements Notebook {
     if (typeof value === "number") return [value];
     if (/^[\s0-]/.test(value)) throw new NotesError("INVALID_PARAMS", `${value} is no agent.`);
     if (/^\d+$/.test(value)) return [Number(value)];
-    const note = [...this.notes.values()].find((held) => held.metadata.agent_name === value);
-    return note?.metadata.agent_id ? [note.metadata.agent_id] : [];
+    return [agentIdOf(value)];
   }
 
   seen(caller: Caller): void {

@@ -82,27 +82,80 @@ export interface AgentWish {
   readonly readOnly: boolean;
 }
 
-/** Who may call one repository, kept in its files. */
+/** A token as it may be shown. */
+export interface TokenShown {
+  /** 8 hex digits that say nothing of the token. */
+  readonly id: string;
+  readonly created_at: string;
+  /** To the minute or so; null: never, or not since that is noted. */
+  readonly last_used_at: string | null;
+}
+
+export interface AgentTokenShown extends TokenShown {
+  readonly read_only: boolean;
+  readonly mcp: boolean;
+}
+
+export interface AgentShown {
+  readonly agent: string;
+  readonly agent_id: number;
+  /** How many. */
+  readonly tokens: number;
+  /** Whether it has tokens and all of them only read. */
+  readonly read_only: boolean;
+  readonly revoked: boolean;
+  /** Of its first token; null: it has none. */
+  readonly created_at: string | null;
+  readonly token_list: readonly AgentTokenShown[];
+}
+
+export interface PersonShown {
+  readonly name: string;
+  readonly email: string;
+  /** The one whose token is the file's. */
+  readonly owner: boolean;
+  readonly tokens: number;
+  readonly token_list: readonly TokenShown[];
+}
+
+export interface PersonToken {
+  readonly name: string;
+  readonly email: string;
+  /** Shown this once. */
+  readonly token: string;
+}
+
+/** Who may call one repository, kept in its files. What is revoked is refused at once, whoever else has the files open. */
 export interface Identities {
   /**
    * Make or find an agent and a further token of it. A revoked one comes back.
    * @throws NotesError INVALID_PARAMS, CONFLICT (clash of ids)
    */
   addAgent(wish: AgentWish): AgentToken;
-  agents(): readonly {
-    agent: string;
-    agent_id: number;
-    tokens: number;
-    read_only: boolean;
-    created_at: string | null;
-  }[];
-  /** Drop every token of an agent, by name or id. @throws NotesError NOT_FOUND */
-  revokeAgent(ref: string): { agent: string; agent_id: number };
+  agents(): readonly AgentShown[];
+  /**
+   * Drop every token of an agent, by name or id, which then comes back by `addAgent` alone; or one token, by its id.
+   * @throws NotesError NOT_FOUND
+   */
+  revokeAgent(ref: string, tokenId?: string): { agent: string; agent_id: number };
+  /**
+   * One new token for all that an agent has. It only reads, or is an MCP client's, where all of them did.
+   * @throws NotesError NOT_FOUND
+   */
+  rotateAgent(ref: string): AgentToken;
   /** @throws NotesError INVALID_PARAMS a name or address that would break a commit's header */
-  addPerson(person: { name: string; email: string }): { name: string; email: string; token: string };
-  persons(): readonly { name: string; email: string; owner: boolean; tokens: number }[];
-  /** Drop every token of a person, by address or name. The owner's file token can't be revoked. */
-  revokePerson(ref: string): { name: string; email: string };
+  addPerson(person: { name: string; email: string }): PersonToken;
+  persons(): readonly PersonShown[];
+  /**
+   * Drop every token of a person, by address or name, or one token, by its id. The owner's file token is rotated and
+   * not revoked. @throws NotesError NOT_FOUND, CONFLICT two persons have the name
+   */
+  revokePerson(ref: string, tokenId?: string): { name: string; email: string };
+  /**
+   * One new token for all that a person has. The owner's lies in the file `token` afterwards.
+   * @throws NotesError NOT_FOUND, CONFLICT
+   */
+  rotatePerson(ref: string): PersonToken & { readonly owner: boolean };
 }
 
 /** One thing that `doctor` looked at. `note`: worth knowing, nothing to repair. */
@@ -142,6 +195,15 @@ export interface CliHost {
   logFile(place: GitPlace): string;
   identities(place: GitPlace): Identities;
   /** All settings that hold, or one by its dotted name (undefined when unset). */
+  /** The key that proves commits, 64 hex. @throws ProcessError USAGE there is none */
+  getProofKey(place: GitPlace): Promise<string>;
+  /**
+   * Take another daemon's key over; the one before stays beside it. The daemon must not run.
+   * @param replace also where history has commits that the present key proves
+   * @returns false: it is the present one
+   * @throws ProcessError USAGE no key, or history would be lost; ALREADY_RUNNING
+   */
+  setProofKey(place: GitPlace, text: string, replace: boolean): Promise<boolean>;
   getConfig(flags: Flags, key: string | null): Promise<unknown>;
   /** Set one in the repository's config.json. @throws ProcessError USAGE */
   setConfig(place: GitPlace, key: string, text: string): Promise<void>;

@@ -1,7 +1,10 @@
-/** `agent add|list|revoke` and `person add|list|revoke`: they work on the repository's files, daemon or not. */
+/**
+ * `agent` and `person` with `add`, `list`, `revoke` and `rotate`: they work on the repository's files, daemon or not. A
+ * running daemon sees what they did at once.
+ */
 import type { Command } from "commander";
 import { ProcessError } from "../../domain/process-error.ts";
-import type { CliHost } from "./host.ts";
+import type { AgentShown, AgentTokenShown, CliHost, PersonShown, TokenShown } from "./host.ts";
 import { flagsOf, type Options, withArgument, withRepository } from "./shared-options.ts";
 import { minute, table } from "./text-table.ts";
 
@@ -29,22 +32,30 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
       print(options, added, `${added.token}\n`);
     });
   withRepository(agent.command("list"))
-    .summary("agents that have been given tokens")
+    .summary("agents and their tokens, by ids that are no secret")
     .action(async (options: Options) => {
       const agents = (await identities(options)).agents();
-      const rows = agents.map((one) => [
-        one.agent,
-        String(one.agent_id),
-        one.tokens === 0 ? "revoked" : `${one.tokens}${one.read_only ? ", read-only" : ""}`,
-        one.created_at === null ? "" : minute(one.created_at),
-      ]);
-      print(options, agents, table(io, ["agent", "id", "tokens", "since"], rows) || "no agents\n");
+      const head = ["agent", "id", "tokens", "token", "made", "last used"];
+      print(options, agents, table(io, head, agents.flatMap(agentRows)) || "no agents\n");
     });
   withArgument(withRepository(agent.command("revoke")), "agent", "name or id")
-    .summary("make every token of an agent worthless")
+    .summary("make tokens of an agent worthless, at once")
+    .option("--token <id>", "this token alone, by its id in the list; without it every one of the agent's")
     .action(async (ref: string, options: Options) => {
-      const gone = (await identities(options)).revokeAgent(ref);
-      print(options, gone, `revoked every token of ${gone.agent}\n`);
+      const token = tokenOf(options);
+      const gone = (await identities(options)).revokeAgent(ref, token);
+      print(
+        options,
+        gone,
+        `revoked ${token === undefined ? "every token" : `token ${token}`} of ${gone.agent}\n`,
+      );
+    });
+  withArgument(withRepository(agent.command("rotate")), "agent", "name or id")
+    .summary("a new token for an agent, shown once; the others end at once")
+    .action(async (ref: string, options: Options) => {
+      const rotated = (await identities(options)).rotateAgent(ref);
+      io.err(`Every other token of ${rotated.agent} has ended. Keep this one; it is shown this once:\n`);
+      print(options, rotated, `${rotated.token}\n`);
     });
 
   withArgument(withRepository(person.command("add")), "name", "as in commits")
@@ -58,16 +69,65 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
       print(options, added, `${added.token}\n`);
     });
   withRepository(person.command("list"))
-    .summary("persons who may call")
+    .summary("persons and their tokens, by ids that are no secret")
     .action(async (options: Options) => {
       const persons = (await identities(options)).persons();
-      const rows = persons.map((one) => [one.name, one.email, one.owner ? "owner" : String(one.tokens)]);
-      print(options, persons, table(io, ["person", "address", "tokens"], rows) || "no persons\n");
+      const head = ["person", "address", "tokens", "token", "made", "last used"];
+      print(options, persons, table(io, head, persons.flatMap(personRows)) || "no persons\n");
     });
   withArgument(withRepository(person.command("revoke")), "person", "address or name")
-    .summary("make every token of a person worthless")
+    .summary("make tokens of a person worthless, at once")
+    .option("--token <id>", "this token alone, by its id in the list; without it every one of the person's")
     .action(async (ref: string, options: Options) => {
-      const gone = (await identities(options)).revokePerson(ref);
-      print(options, gone, `revoked every token of ${gone.name}\n`);
+      const token = tokenOf(options);
+      const gone = (await identities(options)).revokePerson(ref, token);
+      print(
+        options,
+        gone,
+        `revoked ${token === undefined ? "every token" : `token ${token}`} of ${gone.name}\n`,
+      );
+    });
+  withArgument(withRepository(person.command("rotate")), "person", "address or name, the owner's too")
+    .summary("a new token for a person; the others end at once")
+    .action(async (ref: string, options: Options) => {
+      const { owner, ...rotated } = (await identities(options)).rotatePerson(ref);
+      io.err(
+        owner
+          ? `Every other token of ${rotated.name} has ended. The new one lies in the repository's notesd/token, too:\n`
+          : `Every other token of ${rotated.name} has ended. Keep this one; it is shown this once:\n`,
+      );
+      print(options, rotated, `${rotated.token}\n`);
     });
 }
+
+const tokenOf = ({ token }: Options): string | undefined => (typeof token === "string" ? token : undefined);
+
+const times = ({ id, created_at, last_used_at }: TokenShown) => [
+  id,
+  minute(created_at),
+  last_used_at === null ? "" : minute(last_used_at),
+];
+
+/** One row for each token; what stands before it in the first alone. */
+function tokenRows<T extends TokenShown>(
+  before: readonly string[],
+  tokens: readonly T[],
+  about: (token: T) => string,
+): string[][] {
+  if (tokens.length === 0) return [[...before, "", "", ""]];
+  return tokens.map((token, at) => {
+    const [id = "", ...when] = times(token);
+    const kind = about(token);
+    return [...(at === 0 ? before : before.map(() => "")), kind === "" ? id : `${id} (${kind})`, ...when];
+  });
+}
+
+function agentRows({ agent, agent_id, tokens, read_only, revoked, token_list }: AgentShown): string[][] {
+  const count = tokens === 0 ? (revoked ? "revoked" : "none") : `${tokens}${read_only ? ", read-only" : ""}`;
+  const kind = (token: AgentTokenShown) =>
+    [token.read_only ? "read-only" : "", token.mcp ? "mcp" : ""].filter(Boolean).join(", ");
+  return tokenRows([agent, String(agent_id), count], token_list, kind);
+}
+
+const personRows = ({ name, email, owner, tokens, token_list }: PersonShown): string[][] =>
+  tokenRows([name, email, owner ? "owner" : String(tokens)], token_list, () => "");

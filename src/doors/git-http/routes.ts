@@ -5,12 +5,14 @@
  * @see spec: protocol, sections 1 and 2 · storage, section 6 · gitprotocol-http(5)
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { principalKey } from "../../domain/identity.ts";
 import type { Principal } from "../../domain/principal.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { gitEnvironment } from "../../lib/git-environment.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Admission } from "../guard.ts";
 import { type Route, refuse } from "../http.ts";
+import type { RefusalLog } from "../refusal-log.ts";
 import { runBackend } from "./backend.ts";
 import { type GitMissing, gitMissing } from "./git-missing.ts";
 
@@ -24,6 +26,7 @@ export interface GitDoorOptions {
   readonly log: Log;
   /** A person fetches or pushes. */
   readonly personAtGit: () => void;
+  readonly refused: RefusalLog["refused"];
   /** For tests. */
   readonly missing?: GitMissing;
   readonly atOnce?: number;
@@ -128,6 +131,12 @@ async function carryOut(
   if (principal === null) return;
   const receives = service === "git-receive-pack";
   if (receives && principal.kind !== "person") {
+    options.refused({
+      principal: principalKey(principal),
+      action: "git push",
+      code: "FORBIDDEN",
+      reason: "persons_only",
+    });
     return refuse(
       request,
       response,

@@ -10,12 +10,13 @@ import { newNoteId } from "../../domain/identity.ts";
 import { type BlobId, isExpired, type NoteId, type NoteMetadata, type RepoPath } from "../../domain/note.ts";
 import { dayFolder, newNotePath, parseFolder } from "../../domain/note-path.ts";
 import { type CurrentNote, currentNote, type Plan, plan } from "../../domain/plan.ts";
-import type { Caller } from "../../domain/principal.ts";
+import type { Caller, Principal } from "../../domain/principal.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
 import { folderOf } from "../../lib/slash-path.ts";
 import type { Draft, NoteStore } from "../../store/note-store.ts";
 import { requireNote } from "../find-note.ts";
 import type { WriteOutcome } from "../notebook.ts";
+import { type Found, ownedBy } from "./owned-by.ts";
 
 export type PlannedWrite =
   /** Nothing to commit: the bytes are the same already. */
@@ -54,7 +55,7 @@ interface PlanningDeps {
 /** What the group's earlier writes will have done. */
 interface Ahead {
   /** Notes as they will be; null: deleted. */
-  readonly notes: Map<NoteId, { readonly note: CurrentNote; readonly metadata: NoteMetadata | null } | null>;
+  readonly notes: Map<NoteId, Found | null>;
   readonly added: Map<string, number>;
 }
 
@@ -74,6 +75,7 @@ async function planWrite(
   const { change } = request;
   const nowMs = deps.nowMs();
   const found = await findFor(deps, ahead, change, nowMs);
+  request.permit?.(found === null ? null : ownedBy(found));
   const current = found?.note ?? null;
   const ifRevision = "ifRevision" in change ? change.ifRevision : undefined;
   const thenBytes = change.kind === "restore" ? await deps.store.readBlob(change.revision) : undefined;
@@ -99,7 +101,7 @@ async function planWrite(
   if (planned.noop && current !== null && requestKey === null) {
     return { kind: "answer", outcome: unchanged(deps, current, metadata, planned.merged) };
   }
-  remember(deps, ahead, planned, metadata);
+  remember(deps, ahead, planned, metadata, found?.maker ?? caller.principal);
   return {
     kind: "draft",
     draft: draftOf(planned, request, caller, requestKey, nowMs, resolvedOnDisk(deps, request, planned.path)),
@@ -108,7 +110,12 @@ async function planWrite(
 }
 
 /** The note that a change is of; null: none yet, or for a restore none any more. */
-async function findFor(deps: PlanningDeps, ahead: Ahead, change: Change, nowMs: number) {
+async function findFor(
+  deps: PlanningDeps,
+  ahead: Ahead,
+  change: Change,
+  nowMs: number,
+): Promise<Found | null> {
   if (change.kind === "create") return null;
   if (change.kind === "expire") return findExpired(deps, ahead, change.noteId, nowMs);
   if (change.kind !== "restore") return find(deps, ahead, change.noteId, nowMs);
@@ -133,7 +140,7 @@ const pathTaken = (path: RepoPath, taker: NoteId) =>
     { reason: "path_taken", path, note_id: taker },
   );
 
-async function find(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number) {
+async function find(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number): Promise<Found> {
   const planned = ahead.notes.get(id);
   if (planned) return planned;
   const metadata = requireNote(deps.index(), id, nowMs, planned === null);
@@ -164,7 +171,13 @@ function byDay(deps: PlanningDeps, ahead: Ahead, nowMs: number): RepoPath {
   return dayFolder(nowMs, (folder) => deps.index().folderCount(folder) + (ahead.added.get(folder) ?? 0));
 }
 
-function remember(deps: PlanningDeps, ahead: Ahead, planned: Plan, metadata: NoteMetadata | null): void {
+function remember(
+  deps: PlanningDeps,
+  ahead: Ahead,
+  planned: Plan,
+  metadata: NoteMetadata | null,
+  maker: Principal,
+): void {
   const { noteId, path, bytes, title, type } = planned;
   if (bytes === null) {
     ahead.notes.set(noteId, null);
@@ -173,6 +186,7 @@ function remember(deps: PlanningDeps, ahead: Ahead, planned: Plan, metadata: Not
   ahead.notes.set(noteId, {
     note: { noteId, path, revision: deps.blobId(bytes), bytes, title, type },
     metadata,
+    ...(metadata === null ? { maker } : {}),
   });
   if (planned.expected !== null) return;
   const folder = folderOf(path);

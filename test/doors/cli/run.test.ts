@@ -7,7 +7,7 @@ import { findRepository } from "../../../src/client/find-repository.ts";
 import { ProcessError } from "../../../src/domain/process-error.ts";
 import type { CliHost, Finding, Flags } from "../../../src/doors/cli/host.ts";
 import { runCli } from "../../../src/doors/cli/run.ts";
-import { openIdentities } from "../../../src/main/identities.ts";
+import { openIdentities } from "../../../src/main/identities/identities.ts";
 import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "../../support/fake-daemon.ts";
 import { until } from "../../support/wait.ts";
 
@@ -22,6 +22,7 @@ let input: string;
 let env: Record<string, string>;
 let started: Flags[];
 let findings: Finding[];
+let keys: [string, boolean][];
 let interrupt: () => void;
 
 beforeEach(async () => {
@@ -31,7 +32,7 @@ beforeEach(async () => {
   await writeFile(join(repo, ".git/HEAD"), "ref: refs/heads/main\n");
   await writeFile(join(repo, ".git/config"), "[notesd]\n\tmarked = true\n");
   await writeFile(join(repo, ".git/notesd/token"), "persons-token\n");
-  [daemon, out, err, input, env, started] = [null, "", "", "", {}, []];
+  [daemon, out, err, input, env, started, keys] = [null, "", "", "", {}, [], []];
 });
 afterEach(async () => {
   await daemon?.close();
@@ -102,6 +103,11 @@ function run(...args: string[]): Promise<number> {
     identities: (place) => openIdentities(join(place.gitDir, "notesd"), () => 0),
     getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
     setConfig: unused,
+    getProofKey: async () => "5".repeat(64),
+    setProofKey: async (_place, text, replace) => {
+      keys.push([text, replace]);
+      return true;
+    },
     interrupted: () => interrupted,
   };
   return runCli(args, registry, host);
@@ -291,6 +297,59 @@ test("agents and persons are added, listed and revoked without a daemon", async 
   expect(await run("agent", "add", "123")).toBe(2);
   expect(await run("person", "add", "Kim", "--email", "kim@example.org")).toBe(0);
   expect(await run("person", "revoke", "kim@example.org")).toBe(0);
+});
+
+test("a token is listed by an id that is no secret, revoked by it, and rotated", async () => {
+  const said = async (...args: string[]) => {
+    out = "";
+    expect(await run(...args)).toBe(0);
+    return out;
+  };
+  const first = (await said("agent", "add", "planner")).trim();
+  await said("agent", "add", "planner", "--mcp");
+  const [listed] = JSON.parse(await said("agent", "list", "--json"));
+  expect(listed).toMatchObject({ agent: "planner", tokens: 2, revoked: false });
+  const [one, two] = listed.token_list;
+  expect(one).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{8}$/),
+    created_at: "1970-01-01T00:00:00.000Z",
+    last_used_at: null,
+    read_only: false,
+    mcp: false,
+  });
+  expect(first).not.toContain(one.id);
+  const table = await said("agent", "list");
+  expect(table).toContain(`planner  ${listed.agent_id}`);
+  expect(table).toContain(`${two.id} (mcp)`);
+  expect(await run("agent", "revoke", "planner", "--token", "nosuch")).toBe(4);
+  expect(await said("agent", "revoke", "planner", "--token", one.id)).toBe(
+    `revoked token ${one.id} of planner\n`,
+  );
+  const rotated = JSON.parse(await said("agent", "rotate", "planner", "--json"));
+  expect(Object.keys(rotated)).toEqual(["agent", "agent_id", "token"]);
+  const [after] = JSON.parse(await said("agent", "list", "--json"));
+  expect(after.token_list).toMatchObject([{ mcp: true }]);
+  expect(after.token_list[0].id).not.toBe(two.id);
+  expect(await run("agent", "rotate", "nobody")).toBe(4);
+  await said("person", "add", "Kim", "--email", "kim@example.org");
+  expect(JSON.parse(await said("person", "rotate", "Kim", "--json"))).toMatchObject({
+    email: "kim@example.org",
+    token: expect.stringMatching(/^notesd_/),
+  });
+});
+
+test("the proof key is printed when it is asked for by name, and comes in on standard input alone", async () => {
+  await run("config", "get");
+  expect(out).not.toContain("55555");
+  out = "";
+  expect(await run("config", "get", "proof_key")).toBe(0);
+  expect(out).toBe(`${"5".repeat(64)}\n`);
+  expect(await run("config", "set", "proof_key", "6".repeat(64))).toBe(2);
+  expect(err).toMatch(/standard input/);
+  expect(err).not.toContain("66666");
+  input = "7".repeat(64);
+  expect(await run("config", "set", "proof.key", "-", "--replace")).toBe(0);
+  expect(keys).toEqual([["7".repeat(64), true]]);
 });
 
 test("--params stands for options and arguments of commands that are no action, too", async () => {

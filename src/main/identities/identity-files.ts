@@ -6,10 +6,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { ProcessError } from "../domain/process-error.ts";
-import { errnoOf, orAbsent, writeDurablySync } from "../lib/durable-file.ts";
+import { NotesError } from "../../domain/errors.ts";
+import { ProcessError } from "../../domain/process-error.ts";
+import type { TokenShown } from "../../doors/cli/host.ts";
+import { errnoOf, orAbsent, writeDurablySync } from "../../lib/durable-file.ts";
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/);
+const hexHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 const AgentEntry = z.strictObject({
   /** As first written. */
@@ -17,7 +19,9 @@ const AgentEntry = z.strictObject({
   agent_id: z.number().int().positive(),
   /** Set by revoke: only `agent add` brings it back, not a first use. */
   revoked: z.literal(true).optional(),
-  tokens: z.array(z.strictObject({ hash, read_only: z.boolean(), mcp: z.boolean(), created_at: z.string() })),
+  tokens: z.array(
+    z.strictObject({ hash: hexHash, read_only: z.boolean(), mcp: z.boolean(), created_at: z.string() }),
+  ),
 });
 
 const PersonEntry = z.strictObject({
@@ -25,8 +29,11 @@ const PersonEntry = z.strictObject({
   email: z.string(),
   /** True for whoever runs the daemon: the token file's own person. */
   owner: z.boolean(),
-  tokens: z.array(z.strictObject({ hash, created_at: z.string() })),
+  tokens: z.array(z.strictObject({ hash: hexHash, created_at: z.string() })),
 });
+
+export type AgentEntry = z.infer<typeof AgentEntry>;
+export type PersonEntry = z.infer<typeof PersonEntry>;
 
 export const AgentsFile = z.strictObject({ agents: z.array(AgentEntry) });
 export type AgentsFile = z.infer<typeof AgentsFile>;
@@ -38,6 +45,22 @@ export const newToken = (): string => `notesd_${randomBytes(32).toString("base64
 
 /** SHA-256 of a token, 64 hex: all that is ever kept of one. */
 export const tokenHash = (token: string): string => createHash("sha256").update(token, "utf8").digest("hex");
+
+/** What a token is called where tokens are listed: the start of its hash, which says nothing of the token. */
+export const tokenId = (hash: string): string => hash.slice(0, 8);
+
+/** Shows a token where tokens are listed. */
+export type ShowToken = (token: { readonly hash: string; readonly created_at: string }) => TokenShown;
+
+/** A list of tokens without the one of that id. @throws NotesError NOT_FOUND */
+export function withoutToken<T extends { readonly hash: string }>(tokens: readonly T[], id: string): T[] {
+  const left = tokens.filter(({ hash }) => tokenId(hash) !== id.toLowerCase());
+  if (left.length < tokens.length) return left;
+  throw new NotesError(
+    "NOT_FOUND",
+    `There is no token ${JSON.stringify(id.slice(0, 80))} there. notesd agent list and notesd person list show their ids.`,
+  );
+}
 
 /** Read one of the files; `empty` when there is none. @throws ProcessError FAILED a damaged file, by name */
 export function readIdentities<T>(file: string, schema: z.ZodType<T>, empty: T): T {
