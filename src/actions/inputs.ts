@@ -22,6 +22,19 @@ export function oneLine(least: number, most: number) {
     .meta({ minLength: least, maxLength: most });
 }
 
+/** Text of `least..most` characters (code points, as JSON Schema counts them). */
+function text(least: number, most: number) {
+  return z
+    .string()
+    .superRefine((given, context) => {
+      const count = characters(given);
+      const refuse = (message: string) => context.addIssue({ code: "custom", message });
+      if (count < least) refuse(`needs at least ${least} character${least === 1 ? "" : "s"}`);
+      else if (count > most) refuse(`has at most ${most} characters; this has ${count}`);
+    })
+    .meta({ minLength: least, maxLength: most });
+}
+
 export const Title = oneLine(1, 300).describe("One line, 1 to 300 characters.");
 export const Tags = z.array(oneLine(1, 64)).max(64).describe("At most 64; duplicates are dropped.");
 export const NoteType = z
@@ -52,15 +65,8 @@ export const Cursor = z.string().min(1).max(1024).describe("next_cursor of the p
 
 /** What every write takes beside its own parameters. */
 export const WriteInputs = {
-  reason: z
-    .string()
-    .max(500)
-    .optional()
-    .describe("Why; goes into the commit's message. At most 500 characters."),
-  idempotency_key: z
-    .string()
-    .min(1)
-    .max(128)
+  reason: text(0, 500).optional().describe("Why; goes into the commit's message. At most 500 characters."),
+  idempotency_key: text(1, 128)
     .optional()
     .describe("The write takes effect once for this key, however often it is sent."),
 } as const;

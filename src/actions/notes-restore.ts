@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineAction } from "./action.ts";
 import { MomentInput, NoteIdInput, WriteInputs } from "./inputs.ts";
 import { permitRestore } from "./rights.ts";
-import { UpdateOutput, updateAnswer, WRITE_ERRORS, write } from "./write.ts";
+import { replayed, UpdateOutput, updateAnswer, WRITE_ERRORS, write } from "./write.ts";
 
 export const notesRestore = defineAction({
   name: "notes.restore",
@@ -31,6 +31,8 @@ export const notesRestore = defineAction({
   ],
   cli: { command: "restore", positional: ["note_id", "at"] },
   async run(params, context) {
+    const before = replayed(params, context);
+    if (before !== null) return updateAnswer(before);
     const then = await context.notebook.noteThen(params.note_id, params.at, context.caller);
     const { noteId, path, revision } = then;
     const change = { kind: "restore" as const, noteId, path, revision };

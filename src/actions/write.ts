@@ -39,18 +39,31 @@ export async function write(
   change: Change,
   params: WriteParams,
   context: Context,
-  permit = permitChange(change, params.target_agent_id, context),
+  permit?: WriteRequest["permit"],
 ): Promise<WriteOutcome> {
+  const before = replayed(params, context);
+  if (before !== null) return before;
   if ("noteType" in change && change.noteType !== undefined) checkType(change.noteType, context);
-  const { idempotency_key: key } = params;
   const request: WriteRequest = {
     change,
-    permit,
+    permit: permit ?? permitChange(change, params.target_agent_id, context),
     reason: params.reason ?? null,
-    idempotency:
-      key !== undefined && context.requestHash !== null ? { key, hash: context.requestHash } : null,
+    idempotency: idempotencyOf(params, context),
   };
   return context.notebook.write(request, context.caller, context.entered);
+}
+
+const idempotencyOf = ({ idempotency_key: key }: WriteParams, { requestHash: hash }: Context) =>
+  key === undefined || hash === null ? null : { key, hash };
+
+/**
+ * What this very request did when it was carried out before; null: it was not. `write` asks by itself; an action
+ * that looks anything up before it writes asks first, for that may have changed since.
+ * @throws NotesError IDEMPOTENCY_MISMATCH
+ */
+export function replayed(params: WriteParams, context: Context): WriteOutcome | null {
+  const idempotency = idempotencyOf(params, context);
+  return idempotency && context.notebook.replay(idempotency, context.caller);
 }
 
 function checkType(type: string, { notebook }: Context): void {

@@ -20,9 +20,11 @@ export function rememberedRequest(
   const { hash, noteId } = graph.requests.at(found);
   if (noteId === null) return null;
   const commit = graph.commits.idOf(number);
-  const row = graph.at(number).rows.find((made) => made.entry.id === noteId);
-  if (row?.gone) return { hash, commit, noteId, path: null, revision: null };
-  const file = row?.entry ?? fileOf(graph, number, noteId);
+  const rows = graph.at(number).rows.filter((made) => made.entry.id === noteId);
+  // A note that goes back to another path leaves one and comes to be at the other, in one commit.
+  const stays = rows.find((row) => !row.gone);
+  if (rows.length > 0 && stays === undefined) return { hash, commit, noteId, path: null, revision: null };
+  const file = stays?.entry ?? fileOf(graph, number, noteId);
   return { hash, commit, noteId, path: file?.path ?? null, revision: file?.blob ?? null };
 }
 

@@ -191,6 +191,14 @@ export interface Notebook {
   write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
 
   /**
+   * What this caller's request with this key did when it was carried out before, asked before anything else is:
+   * what the request names may be gone or forbidden by now. Null: it was not, or is just being carried out.
+   * @throws NotesError IDEMPOTENCY_MISMATCH the key was used with other parameters
+   * @cost a look-up
+   */
+  replay(idempotency: NonNullable<WriteRequest["idempotency"]>, caller: Caller): WriteOutcome | null;
+
+  /**
    * Bring the branch and another commit of the repository together, note-shaped: a fast-forward, or one merge commit.
    * A person's edits in the way are committed first. Subscribers get it with this `via`.
    * @param how `from` names what comes in, for the commit's subject: `from origin`

@@ -188,6 +188,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const notebook: Notebook = {
     types: options.types,
     ...reads,
+    replay: writer.replay,
     review: createReview({ store, index, moment, nowMs }),
     async write(request, caller, entered) {
       if (!firstLook.done) await firstLook.wait();

@@ -51,13 +51,8 @@ export class FakeNotebook implements Notebook {
     this.requests.push(request);
     entered?.();
     await this.beforeWrite(request);
-    const remembered = request.idempotency ? this.#remembered.get(request.idempotency.key) : undefined;
-    if (remembered) {
-      if (remembered.hash !== request.idempotency?.hash) {
-        throw new NotesError("IDEMPOTENCY_MISMATCH", "This key was used with other parameters.");
-      }
-      return { ...remembered.outcome, replayed: true };
-    }
+    const before = request.idempotency && this.replay(request.idempotency);
+    if (before) return before;
     const { change } = request;
     request.permit?.(change.kind === "create" ? null : this.metadata(change.noteId));
     const outcome = this.#apply(request, caller);
@@ -65,6 +60,15 @@ export class FakeNotebook implements Notebook {
       this.#remembered.set(request.idempotency.key, { hash: request.idempotency.hash, outcome });
     }
     return outcome;
+  }
+
+  replay({ key, hash }: NonNullable<WriteRequest["idempotency"]>): WriteOutcome | null {
+    const remembered = this.#remembered.get(key);
+    if (remembered === undefined) return null;
+    if (remembered.hash !== hash) {
+      throw new NotesError("IDEMPOTENCY_MISMATCH", "This key was used with other parameters.");
+    }
+    return { ...remembered.outcome, replayed: true };
   }
 
   #apply({ change, reason }: WriteRequest, caller: Caller): WriteOutcome {

@@ -1,7 +1,8 @@
 /**
  * The single writer: requests of all doors meet in one queue, are planned on the notes as they are, and are
  * committed in groups. Invariant: a request is answered exactly once, after its commit is durable and
- * the index knows it, or with an error after which nothing of it was written.
+ * the index knows it, or with an error after which nothing of it was written; and no answer tells of a state of a
+ * note that is not durable yet.
  */
 import type { WriteRequest } from "../../domain/change.ts";
 import { NotesError } from "../../domain/errors.ts";
@@ -23,6 +24,8 @@ const GATHER_MS = 2;
 /** A write that loses this many races against other writers or a person's saves is refused. */
 const MAX_ATTEMPTS = 12;
 
+type Idempotency = NonNullable<WriteRequest["idempotency"]>;
+
 interface Entry {
   readonly request: WriteRequest;
   readonly caller: Caller;
@@ -31,6 +34,15 @@ interface Entry {
   attempts: number;
   readonly resolve: (outcome: WriteOutcome) => void;
   readonly reject: (error: unknown) => void;
+}
+
+interface PlannedGroup {
+  readonly drafts: { readonly entry: Entry; readonly planned: PlannedWrite & { kind: "draft" } }[];
+  /**
+   * What needs no commit but was planned after drafts: it may tell of what these make of a note, so it waits for them.
+   * `refusal` null: nothing is to be changed.
+   */
+  readonly deferred: { readonly entry: Entry; readonly refusal: unknown }[];
 }
 
 interface WriterDeps {
@@ -55,6 +67,8 @@ export interface Writer {
   write(request: WriteRequest, caller: Caller, entered?: () => void): Promise<WriteOutcome>;
   /** Whether a request was carried out before, or is just now: its answer is known, whatever lies in the way by now. */
   isRepeat(request: WriteRequest, caller: Caller): boolean;
+  /** What a request did that was carried out before, or null. @throws NotesError IDEMPOTENCY_MISMATCH */
+  replay(idempotency: Idempotency, caller: Caller): WriteOutcome | null;
   /** Run a job alone between groups. */
   alone<T>(job: () => Promise<T>): Promise<T>;
   /** Commit drafts and fold them. Inside a job only. */
@@ -69,6 +83,8 @@ export function createWriter(deps: WriterDeps): Writer {
   const inFlight = new Map<string, { readonly hash: string; readonly outcome: Promise<WriteOutcome> }>();
   const settling = new Set<Promise<void>>();
   let lastGroup = 0;
+  /** Commits stand that the index does not know: neither what they changed nor which requests they were. */
+  let isBehind = false;
 
   const queue = createWriteQueue<Entry>({
     maxGroup: MAX_GROUP,
@@ -88,8 +104,9 @@ export function createWriter(deps: WriterDeps): Writer {
     try {
       await follower.absorb(publication);
     } catch (error) {
-      // Trigger: a blob can't be read now. Why: the commits stand, so nobody may be told otherwise. Outcome: what
-      // follows is planned anew until the index has caught up, which it tries with each publication.
+      // Trigger: a blob can't be read now. Why: the commits stand, so nobody may be told otherwise. Outcome: no
+      // further group is planned until the index has caught up, or a repeated request would be carried out twice.
+      isBehind = true;
       deps.lagging(error);
     }
     deps.published(publication);
@@ -97,33 +114,51 @@ export function createWriter(deps: WriterDeps): Writer {
   }
 
   /** Answer what needs no commit, plan the rest. */
-  async function plan(
-    entries: readonly Entry[],
-  ): Promise<{ entry: Entry; planned: PlannedWrite & { kind: "draft" } }[]> {
+  async function plan(entries: readonly Entry[]): Promise<PlannedGroup> {
     const planner = deps.planGroup();
-    const drafts: { entry: Entry; planned: PlannedWrite & { kind: "draft" } }[] = [];
+    const drafts: PlannedGroup["drafts"] = [];
+    const deferred: PlannedGroup["deferred"] = [];
     for (const entry of entries) {
       try {
-        const before = remembered(entry);
+        const { requestKey: key, request } = entry;
+        const before = key === null ? null : remembered(key, request.idempotency?.hash ?? "");
         if (before !== null) {
           entry.resolve(before);
           continue;
         }
         const planned = await planner.plan(entry.request, entry.caller, entry.requestKey);
-        if (planned.kind === "answer") entry.resolve(planned.outcome);
-        else drafts.push({ entry, planned });
+        if (planned.kind === "draft") drafts.push({ entry, planned });
+        else if (drafts.length > 0) deferred.push({ entry, refusal: null });
+        else entry.resolve(planned.outcome);
       } catch (error) {
-        entry.reject(error);
+        if (drafts.length > 0) deferred.push({ entry, refusal: error });
+        else entry.reject(error);
       }
     }
-    return drafts;
+    return { drafts, deferred };
+  }
+
+  /**
+   * Answer what was planned on writes of its own group, now that these stand.
+   * @param stands whether all of them do; else what was seen may never have been
+   * @returns what has to be planned anew
+   */
+  function settleDeferred(deferred: PlannedGroup["deferred"], stands: boolean): Entry[] {
+    return deferred.flatMap(({ entry, refusal }) => {
+      // Only now does the index know in which commit a note went, or which one made it what it already is.
+      const isGone = refusal instanceof NotesError && refusal.code === "NOT_FOUND";
+      const mayWait = ++entry.attempts <= MAX_ATTEMPTS;
+      if (mayWait && (!stands || refusal === null || isGone)) return [entry];
+      entry.reject(stands && refusal !== null ? refusal : lostRaces());
+      return [];
+    });
   }
 
   /** What an earlier request with the same key did. @throws NotesError IDEMPOTENCY_MISMATCH */
-  function remembered({ requestKey: key, request }: Entry): WriteOutcome | null {
-    const known = key === null ? null : index().request(key);
-    if (known === null || request.idempotency === null) return null;
-    if (known.hash !== request.idempotency.hash) throw mismatch();
+  function remembered(key: string, hash: string): WriteOutcome | null {
+    const known = index().request(key);
+    if (known === null) return null;
+    if (known.hash !== hash) throw mismatch();
     const note = index().get(known.noteId);
     return {
       noteId: known.noteId,
@@ -139,19 +174,33 @@ export function createWriter(deps: WriterDeps): Writer {
     };
   }
 
+  /** Let the index catch up with commits of ours that it could not follow. */
+  async function catchUp(): Promise<void> {
+    if (!isBehind) return;
+    await follower.catchUp();
+    isBehind = false;
+  }
+
   async function runGroup(entries: readonly Entry[]): Promise<void> {
     lastGroup = entries.length;
-    const planned = await plan(entries);
-    if (planned.length === 0) return;
+    try {
+      await catchUp();
+    } catch (error) {
+      for (const entry of entries) entry.reject(error);
+      return;
+    }
+    const { drafts, deferred } = await plan(entries);
+    if (drafts.length === 0) return;
     let outcomes: readonly DraftOutcome[];
     try {
-      ({ outcomes } = await commitDrafts(planned.map(({ planned: { draft } }) => draft)));
+      ({ outcomes } = await commitDrafts(drafts.map(({ planned: { draft } }) => draft)));
     } catch (error) {
-      for (const { entry } of planned) entry.reject(error);
+      for (const { entry } of drafts) entry.reject(error);
+      queue.putBack(settleDeferred(deferred, false));
       return;
     }
     const again: Entry[] = [];
-    planned.forEach(({ entry, planned: { answer } }, i) => {
+    drafts.forEach(({ entry, planned: { answer } }, i) => {
       const outcome = outcomes[i];
       if (outcome?.kind === "committed") entry.resolve(answer(outcome.events));
       else if (outcome === undefined || ++entry.attempts > MAX_ATTEMPTS)
@@ -160,7 +209,8 @@ export function createWriter(deps: WriterDeps): Writer {
       // What is in the way may be gone in a moment: some editors hold a second link while they save.
       else settleThenRetry(entry, outcome.kind === "blocked" ? [outcome.path] : outcome.paths);
     });
-    queue.putBack(again);
+    const stands = outcomes.every(({ kind }) => kind === "committed");
+    queue.putBack([...again, ...settleDeferred(deferred, stands)]);
   }
 
   /** A person's save lies in the way: it is committed first, outside the queue, then the write is planned anew. */
@@ -189,6 +239,7 @@ export function createWriter(deps: WriterDeps): Writer {
       const key = keyOf(request, caller);
       return key !== null && (inFlight.has(key) || index().request(key) !== null);
     },
+    replay: ({ key, hash }, { principal }) => remembered(requestKey(deps.proofKey, principal, key), hash),
     async write(request, caller, entered) {
       const key = keyOf(request, caller);
       const hash = request.idempotency?.hash ?? "";
