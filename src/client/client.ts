@@ -2,21 +2,23 @@
  * The typed client: every action as a function, one connection that comes back by itself, and writes that
  * take effect once however often they had to be sent.
  */
-import { randomUUID } from "node:crypto";
-import { parameterNames } from "../actions/issues.ts";
 import { registry } from "../actions/registry.ts";
 import { NotesError } from "../domain/errors.ts";
+import { ProcessError } from "../domain/process-error.ts";
 import type { Clock } from "../lib/clock.ts";
 import { type Address, addressOf, exchangeGiven } from "./discover.ts";
 import { findRepository, repoInConfig } from "./find-repository.ts";
+import { isResendable, type Params, withKey } from "./keys.ts";
 import { Link, type LinkState } from "./link.ts";
 import { OpenSubscription, type Subscription, type SubscriptionHandlers } from "./subscription.ts";
 import type { Changed, Method, ParamsOf, ResultOf, Spaces, SubscriptionFilter } from "./types.ts";
+import { UnansweredError } from "./unanswered.ts";
 
 export { NotesError } from "../domain/errors.ts";
 export type { LinkState } from "./link.ts";
 export type { Subscription, SubscriptionHandlers } from "./subscription.ts";
 export type { Changed, Method, ParamsOf, ResultOf, SubscriptionFilter } from "./types.ts";
+export { UnansweredError } from "./unanswered.ts";
 
 export interface ConnectOptions {
   /** The agent to be; made on first use. Absent (and no NOTESD_AGENT): the person who owns the repository. */
@@ -29,6 +31,17 @@ export interface ConnectOptions {
   readonly repo?: string;
   /** How long a call waits out REPO_BUSY and OVERLOADED before it throws them, in ms. Default 60,000. */
   readonly waitMs?: number;
+  /**
+   * How long a call waits for a connection when the daemon is away, in ms: it was killed, it restarts, the network
+   * is gone. Meanwhile the address is looked up anew before each attempt, after pauses of up to 10 s, and a call
+   * that was under way is sent again with its key. Then UnansweredError. Default 60,000.
+   */
+  readonly awayMs?: number;
+  /**
+   * Called when a call waits and the repository's daemon is gone, at most once for each loss: start one here. What
+   * it throws ends the client. Not with `url`.
+   */
+  readonly revive?: () => Promise<void>;
   readonly onState?: (state: LinkState) => void;
   /** A merge, rebase and so on began or ended: the params of `daemon.state`. */
   readonly onDaemonState?: (state: Readonly<Record<string, unknown>>) => void;
@@ -39,7 +52,11 @@ export interface ConnectOptions {
 }
 
 export interface Client extends Spaces {
-  /** Call a method by name. @throws NotesError as the action's errors say */
+  /**
+   * Call a method by name. A write takes effect once, however often it had to be sent: without an `idempotency_key`
+   * it gets a random one. What is neither a read nor such a write is sent once and never again.
+   * @throws NotesError as the action's errors say; UnansweredError when no answer came: `outcome`, `idempotencyKey`
+   */
   call<M extends Method>(method: M, params?: ParamsOf<M>): Promise<ResultOf<M>>;
   /** Call whatever method, unchecked by types. */
   callAny(method: string, params: Readonly<Record<string, unknown>>): Promise<unknown>;
@@ -48,10 +65,9 @@ export interface Client extends Spaces {
     filter: SubscriptionFilter,
     handlers: SubscriptionHandlers | ((change: Changed) => void),
   ): Promise<Subscription>;
+  /** Close for good. Calls without an answer are rejected with UnansweredError, which says what is known of them. */
   close(): void;
 }
-
-type Params = Readonly<Record<string, unknown>>;
 
 const FALLBACK_RETRY_MS = 250;
 
@@ -69,12 +85,16 @@ const wakingClock: Clock = {
  * @throws ProcessError USAGE no repository, NO_DAEMON; NotesError UNAUTHENTICATED, FORBIDDEN
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
-  const { clock = wakingClock, random = Math.random, waitMs = 60_000 } = options;
+  const { clock = wakingClock, random = Math.random, waitMs = 60_000, awayMs = 60_000 } = options;
   const subscriptions = new Set<OpenSubscription>();
   let session: Readonly<Record<string, unknown>> | null = null;
+  const find = await locator(options);
+  /** Whether `revive` may be asked: there was a daemon, and it was not asked since. */
+  let mayRevive = false;
 
   const link = new Link({
-    locate: await locator(options),
+    locate: (fresh) => find(fresh).catch((error) => revived(error, fresh)),
+    awayMs,
     clock,
     random,
     stateChanged: (state) => options.onState?.(state),
@@ -87,11 +107,25 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
       }
     },
     async opened(again) {
+      mayRevive = options.revive !== undefined;
       if (!again) return;
       if (session) await request("session.set", session, true);
       for (const one of subscriptions) await reopen(one);
     },
   });
+
+  async function revived(error: unknown, fresh: boolean): Promise<Address> {
+    const gone = error instanceof ProcessError && error.code === "NO_DAEMON";
+    if (!gone || !mayRevive || link.waiting === 0) throw error;
+    mayRevive = false;
+    try {
+      await options.revive?.();
+    } catch (refusal) {
+      link.close(refusal instanceof Error ? refusal : new Error(String(refusal)));
+      throw refusal;
+    }
+    return find(fresh);
+  }
 
   const request = (
     method: string,
@@ -114,7 +148,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
     try {
       await one.open(subscribeRequest(true), true);
     } catch (error) {
-      if (!(error instanceof NotesError) || error.data["lost"] === true) throw error;
+      if (!(error instanceof NotesError)) throw error;
       subscriptions.delete(one);
       one.end(error);
     }
@@ -144,7 +178,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
     const one = new OpenSubscription(filter, since ?? null, own);
     one.close = async () => {
       subscriptions.delete(one);
-      if (one.id !== null) await request("notes.unsubscribe", { subscription_id: one.id });
+      if (one.id === null || !link.isOpen) return;
+      try {
+        await request("notes.unsubscribe", { subscription_id: one.id });
+      } catch (error) {
+        // Its connection is gone, and the subscription with it.
+        if (!(error instanceof UnansweredError)) throw error;
+      }
     };
     subscriptions.add(one);
     try {
@@ -190,29 +230,6 @@ async function locator(options: ConnectOptions): Promise<(fresh: boolean) => Pro
       token: agent === null ? token : await exchangeGiven({ url: address.url, token }, agent),
     };
   };
-}
-
-const RUN_WRITES: ReadonlySet<unknown> = new Set(["create", "update", "delete"]);
-
-/** Whether a call is a write that a key makes repeatable; notes.run is seven actions under one name. */
-function takesKey(method: string, params: Params): boolean {
-  if (method === "notes.run") return RUN_WRITES.has(params["action"]);
-  const action = registry.get(method);
-  return action !== undefined && parameterNames(action.input).includes("idempotency_key");
-}
-
-/** A write gets a key of its own unless it has one, so that it may be sent again. */
-function withKey(method: string, params: Params): Params {
-  if (params["idempotency_key"] !== undefined || !takesKey(method, params)) return params;
-  return { ...params, idempotency_key: randomUUID() };
-}
-
-// Settling edits twice is settling them once; a session set twice is the same one.
-const SAME_TWICE: ReadonlySet<string> = new Set(["session.set", "notes.commit"]);
-
-function isResendable(method: string, params: Params): boolean {
-  if (params["idempotency_key"] !== undefined || SAME_TWICE.has(method)) return true;
-  return method === "notes.run" ? !takesKey(method, params) : registry.get(method)?.effects === "read";
 }
 
 /** How long to wait before the same request may succeed; null: it won't. */

@@ -1,15 +1,25 @@
 /**
  * One WebSocket that comes back: full-jitter reconnect, and every request that was not answered is sent again
- * when it may be. What is asked and what notifications mean is `client.ts`.
+ * when it may be, until it waited too long. What is asked and what notifications mean is `client.ts`.
  * Invariant: a request settles exactly once; one that must not be sent twice is never sent twice.
  */
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { z } from "zod";
 import { NotesError } from "../domain/errors.ts";
 import type { Clock } from "../lib/clock.ts";
 import { jsonOrNull } from "../lib/json-text.ts";
 import type { Address } from "./discover.ts";
 import { errorFromWire } from "./http-call.ts";
+import { openSocket } from "./open-socket.ts";
+import {
+  CLOSED,
+  ClosedByCaller,
+  frameOf,
+  type Pending,
+  type Request,
+  refusedBy,
+  unanswered,
+} from "./request.ts";
 
 const Message = z.object({
   id: z.number().nullish(),
@@ -30,27 +40,14 @@ interface LinkOptions {
   /** Runs after each opening, before unanswered requests are sent again: sessions, subscriptions. */
   opened(again: boolean): Promise<void>;
   stateChanged(state: LinkState): void;
+  /**
+   * How long a request waits for a connection, from its first loss on, in ms. After that it is not sent again:
+   * one that ends the daemon must not end it for ever.
+   */
+  readonly awayMs: number;
   readonly clock: Clock;
   /** 0..1 */
   readonly random: () => number;
-}
-
-export interface Request {
-  readonly method: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  /** Whether it may be sent again when the answer was lost. */
-  readonly resendable: boolean;
-  /** Sent while the link is being opened, before others. */
-  readonly first?: boolean;
-  /** Called with the result before any later message is looked at. */
-  readonly settled?: (result: unknown) => void;
-}
-
-interface Pending extends Request {
-  readonly id: number;
-  sent: boolean;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
 }
 
 const FIRST_DELAY_MS = 100;
@@ -62,7 +59,8 @@ export class Link {
   readonly #pending = new Map<number, Pending>();
   #socket: WebSocket | null = null;
   #ready = false;
-  #closed: NotesError | null = null;
+  /** Why there is no link any more; null: there may be. */
+  #closed: Error | null = null;
   #lastId = 0;
   #attempts = 0;
   #openings = 0;
@@ -86,27 +84,44 @@ export class Link {
     }
   }
 
-  /** Send a request, now or when the link is open, and wait for its answer. */
+  get isOpen(): boolean {
+    return this.#ready;
+  }
+
+  /** Requests that wait for their answer. */
+  get waiting(): number {
+    return this.#pending.size;
+  }
+
+  /**
+   * Send a request, now or when the link is open, and wait for its answer.
+   * @throws UnansweredError no connection for `awayMs`, or the link was closed; NotesError TOO_LARGE, and the daemon's
+   */
   request(wish: Request): Promise<unknown> {
-    if (this.#closed) return Promise.reject(this.#closed);
+    if (this.#closed) return Promise.reject(refusedBy(this.#closed, wish));
     this.#lastId += 1;
     const id = this.#lastId;
     return new Promise((resolve, reject) => {
-      const pending: Pending = { ...wish, id, sent: false, resolve, reject };
+      const given = { ...wish, id, text: frameOf(id, wish), resolve, reject };
+      const pending: Pending = { ...given, sent: false, left: false, untilMs: null, stopWaiting: () => {} };
       this.#pending.set(id, pending);
       if (this.#ready || wish.first) this.#send(pending);
+      else this.#await(pending);
     });
   }
 
-  /** Close for good. Requests without an answer are rejected. */
-  close(reason = new NotesError("INTERNAL", "The client was closed.", { closed: true })): void {
+  /**
+   * Close for good. Requests without an answer are rejected, each with what is known of it.
+   * @param reason why, when nobody asked for it; what is called after this is rejected with it
+   */
+  close(reason?: Error): void {
     if (this.#closed) return;
-    this.#closed = reason;
+    this.#closed = reason ?? new ClosedByCaller();
     this.#ready = false;
     this.#stopWaiting();
     this.#stopWatching();
-    for (const pending of this.#pending.values()) pending.reject(reason);
-    this.#pending.clear();
+    const why = reason === undefined ? CLOSED : `the connection ended (${reason.message.replace(/\.$/, "")})`;
+    for (const pending of [...this.#pending.values()]) this.#giveUp(pending, why, reason);
     this.#socket?.close(1000);
     this.#options.stateChanged("closed");
   }
@@ -114,7 +129,7 @@ export class Link {
   async #attempt(): Promise<void> {
     const { url, token } = await this.#options.locate(this.#refused > 0);
     if (this.#closed) throw this.#closed;
-    const socket = await connect(url, token);
+    const socket = await openSocket(url, token);
     if (this.#closed) {
       socket.close(1000);
       throw this.#closed;
@@ -133,8 +148,7 @@ export class Link {
       socket.terminate();
       throw error;
     }
-    if (this.#socket !== socket)
-      throw new NotesError("INTERNAL", "The connection was lost again.", { lost: true });
+    if (this.#socket !== socket) throw new Error("the connection was lost again");
     this.#ready = true;
     this.#attempts = 0;
     this.#options.stateChanged("open");
@@ -142,9 +156,25 @@ export class Link {
   }
 
   #send(pending: Pending): void {
+    pending.stopWaiting();
     pending.sent = true;
-    const { id, method, params } = pending;
-    this.#socket?.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
+    pending.left = true;
+    this.#socket?.send(pending.text);
+  }
+
+  /** Let a request wait for a connection, as long as it may. */
+  #await(pending: Pending): void {
+    const { clock, awayMs } = this.#options;
+    pending.untilMs ??= clock.now() + awayMs;
+    const why = `there was no connection for ${Math.round(awayMs / 100) / 10} s`;
+    const leftMs = Math.max(0, pending.untilMs - clock.now());
+    pending.stopWaiting = clock.after(leftMs, () => this.#giveUp(pending, why));
+  }
+
+  #giveUp(pending: Pending, why: string, cause?: unknown): void {
+    pending.stopWaiting();
+    this.#pending.delete(pending.id);
+    pending.reject(unanswered(pending, pending.left ? "unknown" : "not_sent", why, cause));
   }
 
   #received(text: string): void {
@@ -161,6 +191,7 @@ export class Link {
     }
     const pending = typeof id === "number" ? this.#pending.get(id) : undefined;
     if (!pending) return;
+    pending.stopWaiting();
     this.#pending.delete(pending.id);
     if (error) {
       pending.reject(errorFromWire(error));
@@ -185,10 +216,8 @@ export class Link {
     for (const pending of [...this.#pending.values()]) {
       if (!pending.sent) continue;
       pending.sent = false;
-      if (pending.resendable && !pending.first) continue;
-      this.#pending.delete(pending.id);
-      const message = `The connection was lost before ${pending.method} was answered; it may have taken effect.`;
-      pending.reject(new NotesError("INTERNAL", message, { lost: true }));
+      if (pending.resendable && !pending.first) this.#await(pending);
+      else this.#giveUp(pending, "the connection was lost");
     }
     this.#options.stateChanged("connecting");
     this.#again();
@@ -205,9 +234,7 @@ export class Link {
       this.#waiting = false;
       this.#attempt().catch((error) => {
         if (this.#closed || this.#socket) return;
-        if (this.#isRefused(error) || !(error instanceof NotesError) || error.data["lost"] === true) {
-          return this.#again();
-        }
+        if (this.#isRefused(error) || !(error instanceof NotesError)) return this.#again();
         // Refused twice, with a token made anew: waiting changes nothing.
         if (error.code === "UNAUTHENTICATED" || error.code === "FORBIDDEN") return this.close(error);
         this.#again();
@@ -221,34 +248,4 @@ export class Link {
     this.#refused += 1;
     return this.#refused === 1;
   }
-}
-
-/** @throws NotesError UNAUTHENTICATED, FORBIDDEN; Error when nobody listens */
-function connect(url: string, token: string): Promise<WebSocket> {
-  const address = new URL("/rpc", url);
-  address.protocol = address.protocol.replace("http", "ws");
-  return new Promise((resolve, reject) => {
-    const socket = new WebSocket(address, {
-      headers: { authorization: `Bearer ${token}` },
-      handshakeTimeout: 10_000,
-      maxPayload: 1 << 20,
-      perMessageDeflate: false,
-    });
-    socket.on("error", reject);
-    socket.once("open", () => resolve(socket));
-    socket.once("unexpected-response", (_request, response) => {
-      const status = response.statusCode ?? 0;
-      response.destroy();
-      if (status === 401)
-        reject(new NotesError("UNAUTHENTICATED", "The daemon doesn't know this token. Was it revoked?"));
-      else if (status === 403 || status === 421) {
-        reject(
-          new NotesError(
-            "FORBIDDEN",
-            `The daemon refused the connection (HTTP ${status}): is its address one of its hosts?`,
-          ),
-        );
-      } else reject(new Error(`the daemon answered HTTP ${status} instead of opening a WebSocket`));
-    });
-  });
 }

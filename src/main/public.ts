@@ -11,6 +11,7 @@ export {
   type Subscription,
   type SubscriptionFilter,
   type SubscriptionHandlers,
+  UnansweredError,
 } from "../client/client.ts";
 export { ERRORS, type ErrorCode, NotesError } from "../domain/errors.ts";
 export { PROCESS_EXITS, ProcessError } from "../domain/process-error.ts";

@@ -6,8 +6,9 @@
  */
 import { type Argument, Command, CommanderError } from "commander";
 import type { Registry } from "../../actions/action.ts";
+import { UnansweredError } from "../../client/unanswered.ts";
 import { ERRORS, NotesError } from "../../domain/errors.ts";
-import { ProcessError } from "../../domain/process-error.ts";
+import { PROCESS_EXITS, ProcessError } from "../../domain/process-error.ts";
 import { addActionCommands } from "./action-commands.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addDaemonCommands, type Outcome } from "./daemon-commands.ts";
@@ -100,15 +101,30 @@ export async function runCli(args: readonly string[], registry: Registry, host: 
   }
 }
 
+/** Refusals that have a code of their own. */
+const isKnown = (error: unknown): error is NotesError | ProcessError | UnansweredError =>
+  error instanceof NotesError || error instanceof ProcessError || error instanceof UnansweredError;
+
+function exitOf(error: unknown): number {
+  if (error instanceof NotesError) return ERRORS[error.code].exit;
+  if (error instanceof UnansweredError) return PROCESS_EXITS.NO_DAEMON;
+  return error instanceof ProcessError ? error.exit : 1;
+}
+
+function dataOf(error: unknown): Readonly<Record<string, unknown>> {
+  if (error instanceof UnansweredError)
+    return { outcome: error.outcome, idempotency_key: error.idempotencyKey };
+  return error instanceof NotesError ? error.data : {};
+}
+
 function refusal(error: unknown, json: boolean, host: CliHost): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const known = error instanceof NotesError || error instanceof ProcessError;
+  const known = isKnown(error);
   const message = error instanceof Error ? error.message : String(error);
-  const exit =
-    error instanceof NotesError ? ERRORS[error.code].exit : error instanceof ProcessError ? error.exit : 1;
+  const exit = exitOf(error);
   if (json) {
     const code = known ? error.code : "INTERNAL";
-    const data = error instanceof NotesError ? error.data : {};
+    const data = dataOf(error);
     host.io.err(`${JSON.stringify({ error: { code, message, data } })}\n`);
   } else {
     host.io.err(`${styled(host.io, "red", "notesd:")} ${plain(withIssues(message, error))}\n`);
@@ -119,6 +135,9 @@ function refusal(error: unknown, json: boolean, host: CliHost): number {
 
 /** The message with every issue of INVALID_PARAMS, and with the way to data that it speaks of. */
 function withIssues(message: string, error: unknown): string {
+  if (error instanceof UnansweredError && error.outcome === "unknown" && error.idempotencyKey !== null) {
+    return `${message}\n  the same command with --idempotency-key ${error.idempotencyKey} tells what became of it`;
+  }
   const issues = error instanceof NotesError ? error.data["issues"] : null;
   if (!Array.isArray(issues) || issues.length < 2) {
     return /\bdata\.\w/.test(message) ? `${message} (--json shows data.)` : message;

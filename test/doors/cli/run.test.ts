@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { registry } from "../../../src/actions/registry.ts";
+import { DaemonFile } from "../../../src/client/discover.ts";
 import { findRepository } from "../../../src/client/find-repository.ts";
 import { ProcessError } from "../../../src/domain/process-error.ts";
 import type { CliHost, Finding, Flags } from "../../../src/doors/cli/host.ts";
@@ -21,6 +22,8 @@ let err: string;
 let input: string;
 let env: Record<string, string>;
 let started: Flags[];
+/** What a start does; null: it fails. */
+let starting: (() => Promise<void>) | null;
 let findings: Finding[];
 let keys: [string, boolean][];
 let interrupt: () => void;
@@ -32,7 +35,8 @@ beforeEach(async () => {
   await writeFile(join(repo, ".git/HEAD"), "ref: refs/heads/main\n");
   await writeFile(join(repo, ".git/config"), "[notesd]\n\tmarked = true\n");
   await writeFile(join(repo, ".git/notesd/token"), "persons-token\n");
-  [daemon, out, err, input, env, started, keys] = [null, "", "", "", {}, [], []];
+  [daemon, out, err, input, env] = [null, "", "", "", {}];
+  [started, starting, keys] = [[], null, []];
 });
 afterEach(async () => {
   await daemon?.close();
@@ -86,7 +90,9 @@ function run(...args: string[]): Promise<number> {
     serve: async () => 0,
     async startDetached(flags) {
       started.push(flags);
-      throw new ProcessError("PORT_TAKEN", "taken");
+      if (starting === null) throw new ProcessError("PORT_TAKEN", "taken");
+      await starting();
+      return DaemonFile.parse(JSON.parse(await readFile(join(repo, ".git/notesd/daemon.json"), "utf8")));
     },
     stop: unused,
     listDaemons: async () => [{ repo, url: "http://x", pid: 7, started_at: "2026-11-30T10:15:00Z" }],
@@ -242,6 +248,45 @@ test("no daemon: one is started, and its own exit code is ours; --no-start is ex
   expect(started).toHaveLength(1);
   env = { NOTESD_URL: "http://127.0.0.1:1", NOTESD_TOKEN: "t" };
   expect(await run("list")).toBe(9);
+});
+
+/** A daemon that is killed by the first write that it gets. */
+const serveAndDie = () =>
+  serve(({ method }) => {
+    if (method === "notes.create") void daemon?.close();
+    return method === "notes.create" ? "drop" : { result: {} };
+  });
+
+test("a command whose daemon is killed under it starts it again, and sends its write with the same key", async () => {
+  await serveAndDie();
+  const killed = daemon;
+  starting = () =>
+    serve(() => ({ result: { note_id: NOTE, path: "p", revision: "r", commit: "c", replayed: true } }));
+  expect(await run("create", "A", "text", "--json")).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ note_id: NOTE, replayed: true });
+  expect(err).toMatch(/starting it again/);
+  expect(started).toEqual([{ repo }]);
+  const [before, after] = [killed?.sent, daemon?.sent].map((all) =>
+    all?.find(({ method }) => method === "notes.create"),
+  );
+  expect(before?.params["idempotency_key"]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(after?.params).toEqual(before?.params);
+});
+
+test("one that is killed under it each time is exit 9, and the key that tells what became of it is named", async () => {
+  await serveAndDie();
+  starting = serveAndDie;
+  expect(await run("create", "A", "text")).toBe(9);
+  expect(started).toHaveLength(1);
+  const key = String(sent("notes.create")[0]?.params["idempotency_key"]);
+  expect(err).toMatch(/whether it took effect is unknown/i);
+  expect(err).toContain(`--idempotency-key ${key}`);
+  await serveAndDie();
+  [starting, err] = [null, ""];
+  expect(await run("create", "A", "text", "--json", "--idempotency-key", "mine")).toBe(9);
+  expect(JSON.parse(err.slice(err.indexOf("{")))).toMatchObject({
+    error: { code: "UNANSWERED", data: { outcome: "unknown", idempotency_key: "mine" } },
+  });
 });
 
 test("a start beside a daemon that answers is exit 3 and names it, detached too", async () => {
