@@ -2,6 +2,7 @@
 
 import { appendTo } from "./append.ts";
 import type { Change } from "./change.ts";
+import { linesOf, nearestText, placesOf } from "./edit-place.ts";
 import { NotesError } from "./errors.ts";
 import type { NoteText } from "./note-file.ts";
 import { type NotePatch, readableNote, updateNoteFile } from "./note-file-write.ts";
@@ -72,22 +73,27 @@ function edited(body: string, oldStr: string, newStr: string, fileEol: "\n" | "\
   if (oldStr === "")
     throw refuseParam("old_str", "is empty", "Give the text to replace, exactly as it stands in the note.");
   const wanted = inStyleOf(body, oldStr, fileEol);
-  let count = 0;
-  for (let at = body.indexOf(wanted); at >= 0; at = body.indexOf(wanted, at + 1)) count++;
-  if (count === 0) {
+  const places = placesOf(body, wanted);
+  const [at = 0] = places;
+  if (places.length === 0) {
+    const nearest = nearestText(body, wanted);
+    const advice =
+      nearest === null
+        ? "Read the note again and copy the text exactly, line breaks included."
+        : `Line ${nearest.line} comes nearest: if it was meant, give data.nearest.text as old_str.`;
+    throw new NotesError("CONFLICT", `old_str does not occur in the note. ${advice}`, {
+      reason: "no_match",
+      count: 0,
+      ...(nearest === null ? {} : { nearest }),
+    });
+  }
+  if (places.length > 1) {
+    const [lines, count] = [linesOf(body, places), places.length];
     throw new NotesError(
       "CONFLICT",
-      "old_str does not occur in the note. Read the note again and copy the text exactly, line breaks included.",
-      { reason: "no_match" },
+      `old_str occurs ${count} times in the note, on lines ${lines.join(", ")}${lines.length < count ? " …" : ""}. Make it longer, with text around it, until it occurs once.`,
+      { reason: "many_matches", count, lines },
     );
   }
-  if (count > 1) {
-    throw new NotesError(
-      "CONFLICT",
-      `old_str occurs ${count} times in the note. Make it longer, with text around it, until it occurs once.`,
-      { reason: "many_matches", count },
-    );
-  }
-  const at = body.indexOf(wanted);
   return body.slice(0, at) + inStyleOf(body, newStr, fileEol) + body.slice(at + wanted.length);
 }

@@ -257,7 +257,7 @@ test("changes of one place are both shown, also when a merge was asked for", () 
     ).toThrow(
       refused("CONFLICT", {
         revision: current.revision,
-        conflict: { ours: "ONE\n\ntwo\n\nthree", theirs: "uno\n\ntwo\n\nthree", keys: [] },
+        conflict: { ours: "ONE\n\ntwo\n\nthree", theirs: "uno\n\ntwo\n\nthree", keys: [], values: {} },
       }),
     );
   }
