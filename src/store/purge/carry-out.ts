@@ -15,13 +15,21 @@ import { gitLocks } from "../refs/git-lock.ts";
 import { reflogLine } from "../refs/reflog.ts";
 import { readHead } from "../refs/refs.ts";
 import { withStorageErrors } from "../storage-error.ts";
-import { dropObjects } from "./drop-objects.ts";
-import { moveRefs } from "./move-refs.ts";
+import { type DropStep, dropObjects } from "./drop-objects.ts";
+import { type MoveStep, moveRefs } from "./move-refs.ts";
 import { dropPlan, type PurgePlan, readPlan } from "./plan-file.ts";
 import { rememberPurged } from "./purged-list.ts";
 
-/** Moments at which a kill is tried. */
-export type PurgeStep = "planned" | "remembered" | "moved" | "forgotten" | "dropped";
+/** Moments at which a kill is tried; some come several times. */
+export type PurgeStep =
+  | "planned"
+  | MoveStep
+  | "moved"
+  | "remembered"
+  | "based"
+  | "forgotten"
+  | DropStep
+  | "dropped";
 
 export interface CarriedOut {
   /** Objects that are gone. */
@@ -67,15 +75,16 @@ export async function carryOutPurge(
   const locks = gitLocks({ gitdir, clock: systemClock, lockWaitMs });
   try {
     onStep("planned");
-    const kept = await moveRefs({ root, gitdir, locks, objects }, plan);
+    const kept = await moveRefs({ root, gitdir, locks, objects, onStep }, plan);
     onStep("moved");
     return await withStorageErrors("forgetting the old history", async () => {
       await rememberPurged(gitdir, ids);
       onStep("remembered");
       await levelBase(gitdir, plan);
+      onStep("based");
       forget(root, gitdir, plan);
       onStep("forgotten");
-      const dropped = await dropObjects(gitdir, objects, ids);
+      const dropped = await dropObjects(gitdir, objects, ids, onStep);
       onStep("dropped");
       dropPlan(gitdir);
       return { objects: dropped, kept };

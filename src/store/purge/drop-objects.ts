@@ -13,6 +13,9 @@ import { idxOfPack, looseIds, packedIds, packNames } from "./every-object.ts";
 import { newObjects } from "./new-objects.ts";
 import type { ObjectKind } from "./rewriting.ts";
 
+/** Moments at which a kill is tried. */
+export type DropStep = "repacked" | "unpacked";
+
 /** What is made from objects and names them; Git makes them again. */
 const DERIVED = ["info/commit-graph", "info/commit-graphs", "info/packs"];
 /** What a killed Git left: a push in its quarantine, half a pack, half an object. */
@@ -29,8 +32,11 @@ export async function dropObjects(
   gitdir: string,
   objects: GitObjects,
   ids: { has(id: ObjectId): boolean },
+  onStep: (step: DropStep) => void = () => {},
 ): Promise<number> {
   const gone = new Set<ObjectId>();
+  // First, since none of them may name what isn't there.
+  clearDerived(gitdir);
   for (const name of packNames(gitdir)) {
     const idx = idxOfPack(gitdir, name);
     const here = [...packedIds(gitdir, idx)];
@@ -45,8 +51,10 @@ export async function dropObjects(
       await out.room();
     }
     await out.flush();
+    onStep("repacked");
     for (const id of dropped) gone.add(id);
     await removePack(gitdir, name);
+    onStep("unpacked");
     out.release();
     objects.renew();
   }
@@ -55,6 +63,7 @@ export async function dropObjects(
     orAbsent(() => unlinkSync(join(gitdir, "objects", id.slice(0, 2), id.slice(2))));
     gone.add(id);
   }
+  clearDerived(gitdir);
   clearLeftovers(gitdir);
   return gone.size;
 }
@@ -71,9 +80,12 @@ async function removePack(gitdir: string, name: string): Promise<void> {
 
 const rm = (path: string) => rmSync(path, { recursive: true, force: true });
 
+function clearDerived(gitdir: string): void {
+  for (const name of DERIVED) rm(join(gitdir, "objects", name));
+}
+
 function clearLeftovers(gitdir: string): void {
   const objects = join(gitdir, "objects");
-  for (const name of DERIVED) rm(join(objects, name));
   for (const name of orAbsent(() => readdirSync(packFolder(gitdir))) ?? [])
     if (LEFT_IN_PACKS.test(name)) rm(join(packFolder(gitdir), name));
   for (const name of orAbsent(() => readdirSync(objects)) ?? []) {

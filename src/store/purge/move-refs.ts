@@ -16,11 +16,15 @@ import type { RefMove } from "./refs-plan.ts";
 import { replaceFiles } from "./replace-files.ts";
 import { rewrittenIndex } from "./rewrite-index.ts";
 
+/** Moments at which a kill is tried. */
+export type MoveStep = "locked" | "ref" | "packed" | "files" | "index";
+
 interface Moving {
   readonly root: string;
   readonly gitdir: string;
   readonly locks: GitLocks;
   readonly objects: GitObjects;
+  readonly onStep: (step: MoveStep) => void;
 }
 
 /** Something moved since the plan was made. `begun`: some refs had moved before, so a kill is being made good. */
@@ -38,7 +42,10 @@ export class MovedMeanwhile extends Error {
  * @returns working files that a person changed since, and that stay
  * @throws MovedMeanwhile nothing was changed by this call; NotesError REPO_BUSY a lock is held; STORAGE
  */
-export async function moveRefs({ root, gitdir, locks, objects }: Moving, plan: PurgePlan): Promise<string[]> {
+export async function moveRefs(
+  { root, gitdir, locks, objects, onStep }: Moving,
+  plan: PurgePlan,
+): Promise<string[]> {
   const { moves, head, files } = plan;
   const prepared = await prepareAll(locks, [
     ["index", "", indexMode(gitdir)],
@@ -46,19 +53,27 @@ export async function moveRefs({ root, gitdir, locks, objects }: Moving, plan: P
     ...moves.map(({ name, to }): [string, string] => [name, to === null ? "" : `${to}\n`]),
     ["packed-refs", ""],
   ]);
-  const held = await locks.acquire(prepared);
+  // A purge that was killed here left its locks; the daemon lock says that it is gone.
+  const held = await locks.acquire(prepared, { takeOver: true });
   try {
     checkNothingMoved(gitdir, plan);
+    onStep("locked");
     const packed = withoutRefs(gitdir, new Set(moves.map(({ name }) => name)));
     // Loose wins over packed, so no ref is ever back at its old value in between.
-    for (const { name, to } of moves) if (to !== null) held.publish(name);
+    for (const { name, to } of moves) {
+      if (to === null) continue;
+      held.publish(name);
+      onStep("ref");
+    }
     if (packed !== null) {
       held.replace("packed-refs", packed);
       held.publish("packed-refs");
+      onStep("packed");
     }
     for (const { name, to } of moves) if (to === null) orAbsent(() => unlinkSync(join(gitdir, name)));
     if (head !== null) held.publish("HEAD");
     const kept = replaceFiles(root, files, (id) => objects.read("blob", id));
+    onStep("files");
     const index = rewrittenIndex(gitdir, {
       blobs: new Map(plan.blobs),
       paths: new Map(plan.paths),
@@ -66,6 +81,7 @@ export async function moveRefs({ root, gitdir, locks, objects }: Moving, plan: P
     if (index !== null) {
       held.replace("index", index);
       held.publish("index");
+      onStep("index");
     }
     return kept;
   } finally {
