@@ -16,11 +16,11 @@ const soon = new Date((AT_S + 100) * 1000).toISOString();
 
 const MIXED = {
   "notes/typed.md": noteText({ title: "typed", type: "blocker", tags: "x,y" }),
-  "memory/own.md": noteText({ title: "own", key: "k", scope: "agent", agent: "planner" }),
-  "memory/other.md": noteText({ title: "other", key: "k", scope: "agent", agent: "coder" }),
-  "memory/all.md": noteText({ title: "all", key: "k" }),
-  "memory/hidden.md": noteText({ title: "hidden", key: "__k" }),
-  "memory/brief.md": noteText({ title: "brief", key: "b", expires_at: soon }),
+  "memory/agents/planner/k.md": noteText({ title: "own", key: "k", scope: "agent", agent: "planner" }),
+  "memory/agents/coder/k.md": noteText({ title: "other", key: "k", scope: "agent", agent: "coder" }),
+  "memory/workspace/k.md": noteText({ title: "all", key: "k" }),
+  "memory/workspace/__k.md": noteText({ title: "hidden", key: "__k" }),
+  "memory/workspace/b.md": noteText({ title: "brief", key: "b", expires_at: soon }),
 };
 
 test("notes come newest update first, ties by id, and the total counts all", async () => {

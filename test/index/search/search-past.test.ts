@@ -96,8 +96,8 @@ test("who sees what holds for the past too: expired notes, hidden keys, other ag
   const builder = new HistoryBuilder();
   const first = builder.change(null, {
     "notes/a.md": noteText({ expires_at: "2026-12-01T00:00:00Z" }, "token"),
-    "memory/agent/planner/k.md": noteText({ key: "k", scope: "agent", agent: "planner" }, "token"),
-    "memory/agent/planner/__h.md": noteText({ key: "__h", scope: "agent", agent: "planner" }, "token"),
+    "memory/agents/planner/k.md": noteText({ key: "k", scope: "agent", agent: "planner" }, "token"),
+    "memory/agents/planner/__h.md": noteText({ key: "__h", scope: "agent", agent: "planner" }, "token"),
     "notes/b.md": noteText({}, "token"),
   });
   const last = builder.change(first, { "notes/b.md": null, "notes/a.md": null });
@@ -109,8 +109,8 @@ test("who sees what holds for the past too: expired notes, hidden keys, other ag
       .sort();
   const early = Date.parse("2026-11-30T00:00:00Z");
   const late = Date.parse("2026-12-02T00:00:00Z");
-  expect(await paths({ nowMs: early })).toEqual(["memory/agent/planner/k.md", "notes/a.md", "notes/b.md"]);
-  expect(await paths({ nowMs: late })).toEqual(["memory/agent/planner/k.md", "notes/b.md"]);
+  expect(await paths({ nowMs: early })).toEqual(["memory/agents/planner/k.md", "notes/a.md", "notes/b.md"]);
+  expect(await paths({ nowMs: late })).toEqual(["memory/agents/planner/k.md", "notes/b.md"]);
   expect(await paths({ nowMs: early, viewer: { kind: "agent", agentId: 9 } })).toEqual([
     "notes/a.md",
     "notes/b.md",
