@@ -30,6 +30,7 @@ const HOMES: Record<string, readonly string[]> = {
   canonicalize: ["lib"],
   commander: ["doors"],
   "cli-table3": ["doors"],
+  "@secretlint": ["domain"],
   "better-sqlite3": ["lib"],
   "node:sqlite": ["lib"],
 };

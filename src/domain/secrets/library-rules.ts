@@ -1,0 +1,109 @@
+/**
+ * The rules of secretlint's recommended set, run one by one: only those whose literals a text has. secretlint's own
+ * runner is not used, for it obeys directives inside the text and keeps a mark of every run for as long as the process
+ * lives. Invariant: nothing in a text switches a rule off; the package is loaded when the first text needs it.
+ */
+import type { SecretLintRuleContext, SecretLintSourceCode } from "@secretlint/types";
+import type { Found } from "./rule.ts";
+
+interface Known {
+  readonly kind: string;
+  /** As `Rule.hint`. */
+  readonly hint: string;
+}
+
+/** By the end of the rule's id. A test holds this against the package's own list. */
+export const LIBRARY_RULES: Readonly<Record<string, Known>> = {
+  "1password": { kind: "1password-token", hint: "ops_ey" },
+  anthropic: { kind: "anthropic-key", hint: "sk-ant-" },
+  aws: {
+    kind: "aws-access-key-id",
+    hint: "A3T|AKIA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA|ASIA|(?:SECRET|secret|Secret)_?(?:ACCESS|access|Access)",
+  },
+  databricks: { kind: "databricks-token", hint: "dapi" },
+  docker: { kind: "docker-token", hint: "dckr_pat_" },
+  figma: { kind: "figma-token", hint: "figd_" },
+  github: { kind: "github-token", hint: "gh[pousr]_|github_pat_" },
+  gitlab: { kind: "gitlab-token", hint: "glpat-" },
+  grafana: { kind: "grafana-token", hint: "glc_|glsa_" },
+  groq: { kind: "groq-key", hint: "gsk_" },
+  "hashicorp-vault": { kind: "vault-token", hint: "hv[sbr]\\." },
+  huggingface: { kind: "huggingface-token", hint: "hf_" },
+  linear: { kind: "linear-key", hint: "lin_api_" },
+  notion: { kind: "notion-token", hint: "ntn_" },
+  npm: { kind: "npm-token", hint: "npm_" },
+  openai: { kind: "openai-key", hint: "T3BlbkFJ" },
+  privatekey: { kind: "private-key", hint: "PRIVATE KEY" },
+  sendgrid: { kind: "sendgrid-key", hint: "SG\\." },
+  shopify: { kind: "shopify-token", hint: "shp(?:pa|ca|at|ss)_" },
+  slack: { kind: "slack-token", hint: "xox[bpaor]-|xapp-|hooks\\.slack\\.com" },
+  vercel: { kind: "vercel-token", hint: "vc[piark]_" },
+};
+
+/** Rules that are not asked, and why. */
+export const NOT_ASKED: Readonly<Record<string, string>> = {
+  basicauth: "ours sees every scheme and every character",
+  "database-connection-string": "ours sees every scheme",
+  "filter-comments": "it obeys directives inside the text",
+  gcp: "it reads .json and .p12 files; the key in one is found as a private key",
+};
+
+/** What a message of a rule means, where one rule has several. Null: it is no secret. */
+const KINDS: Readonly<Record<string, string | null>> = {
+  AWSSecretAccessKey: "aws-secret-access-key",
+  AWSAccountID: null,
+  IncomingWebhook: "slack-webhook",
+};
+
+const ID = "@secretlint/secretlint-rule-";
+/** The ids of AWS keys are off by default, since they open nothing alone; beside them stands the key. */
+const OPTIONS = { enableIDScanRule: true };
+
+type Rules = typeof import("@secretlint/secretlint-rule-preset-recommend")["rules"];
+let loading: Promise<Rules> | null = null;
+
+/** The rules' names in the installed package. */
+export const libraryRuleNames = async (): Promise<string[]> =>
+  (await load()).map(({ meta }) => meta.id.replace(ID, ""));
+
+async function load(): Promise<Rules> {
+  loading ??= import("@secretlint/secretlint-rule-preset-recommend").then(({ rules }) => rules);
+  return loading;
+}
+
+const HINTS = new Map(Object.entries(LIBRARY_RULES).map(([name, { hint }]) => [name, new RegExp(hint)]));
+
+/** What the library finds in a text. @cost the first time, loading 200 kB of rules */
+export async function libraryFinds(text: string): Promise<Found[]> {
+  const wanted = new Set([...HINTS].flatMap(([name, hint]) => (hint.test(text) ? [`${ID}${name}`] : [])));
+  if (wanted.size === 0) return [];
+  const found: Found[] = [];
+  // Of a source the rules here read no more than this.
+  const source = {
+    content: text,
+    ext: ".md",
+    filePath: "note.md",
+    contentType: "text",
+  } as SecretLintSourceCode;
+  for (const rule of (await load()).filter(({ meta }) => wanted.has(meta.id))) {
+    const name = rule.meta.id.slice(ID.length);
+    await rule.create(contextFor(LIBRARY_RULES[name]?.kind ?? name, text, found), OPTIONS).file?.(source);
+  }
+  return found;
+}
+
+function contextFor(kind: string, text: string, found: Found[]): SecretLintRuleContext {
+  return {
+    sharedOptions: {},
+    createTranslator: () => (messageId, data) => ({ message: "", messageId: String(messageId), data }),
+    ignore: () => {},
+    report({ message, range: [start, end] }) {
+      const told = KINDS[message.messageId];
+      if (told === null) return;
+      // The range of an AWS secret begins at its name, and its length is the value's.
+      const value: unknown = message.messageId === "AWSSecretAccessKey" ? message.data?.KEY : undefined;
+      const at = typeof value === "string" ? Math.max(start, text.indexOf(value, start)) : start;
+      found.push({ kind: told ?? kind, start: at, end: at + (end - start) });
+    },
+  };
+}

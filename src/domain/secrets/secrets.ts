@@ -1,0 +1,86 @@
+/**
+ * Whether a text holds a secret: a credential's very value, not a word about one. The library's rules and ours are
+ * asked; most texts are done with after one look for literals that all of these values share. Invariant: a value never
+ * leaves here, only its kind, its line and its fingerprint do.
+ */
+import { fingerprintOf } from "./fingerprint.ts";
+import { LIBRARY_RULES, libraryFinds } from "./library-rules.ts";
+import { OWN_RULES } from "./own-rules.ts";
+import type { Found } from "./rule.ts";
+import { urlPassword } from "./url-password.ts";
+
+/** What may be told of a secret, in answers, logs and lists. */
+export interface SecretMatch {
+  /** Short and stable, such as `github-token`. */
+  readonly kind: string;
+  /** Of the value's first character in the text that was looked at, from 1. */
+  readonly line: number;
+  /** 16 hex, by which a person allows the value. */
+  readonly fingerprint: string;
+}
+
+const HINTS = [...Object.values(LIBRARY_RULES), ...OWN_RULES, urlPassword].map(({ hint }) => hint);
+const SUSPECT = new RegExp(HINTS.join("|"));
+
+/** Whether `findSecrets` has anything to look for. @cost some microseconds for 1 kB */
+export const mayHoldSecret = (text: string): boolean => SUSPECT.test(text);
+
+/**
+ * Find the secrets of a text.
+ *
+ * @param key     32 bytes of this repository's own; with another one the fingerprints are others
+ * @param before  what is committed already: a value that is in it too is no new secret. Null: nothing
+ * @returns by line, each value once on a line
+ * @cost  for nearly every text the one look; else some 40 ms for each MB, and the first time the library is loaded
+ */
+export async function findSecrets(
+  text: string,
+  key: Uint8Array,
+  before: string | null = null,
+): Promise<readonly SecretMatch[]> {
+  const found = await findAll(text);
+  if (found.length === 0) return [];
+  const old = before === null ? [] : await findAll(before);
+  const known = new Set(old.map(({ start, end }) => before?.slice(start, end)));
+  const matches = new Map<string, SecretMatch>();
+  let line = 1;
+  let lineEnd = text.indexOf("\n");
+  for (const { kind, start, end } of found) {
+    for (; lineEnd >= 0 && lineEnd < start; lineEnd = text.indexOf("\n", lineEnd + 1)) line++;
+    const value = text.slice(start, end);
+    if (known.has(value)) continue;
+    const fingerprint = fingerprintOf(value, key);
+    const name = `${line} ${fingerprint}`;
+    if (!matches.has(name)) matches.set(name, { kind, line, fingerprint });
+  }
+  return [...matches.values()];
+}
+
+/** By start, each stretch of text by one rule: a form that is known goes before a URL around it. */
+async function findAll(text: string): Promise<Found[]> {
+  if (!mayHoldSecret(text)) return [];
+  // In a string of a program an escape stands where a file has a blank; rules would take its letter for the value's.
+  const plain = text.replace(/\\[nrt]/g, "  ");
+  const library = inOrder(await libraryFinds(plain));
+  const own = OWN_RULES.flatMap((rule) => [...rule.find(plain)]);
+  const forms = inOrder([...library, ...outside(own, library)]);
+  return inOrder([...forms, ...outside([...urlPassword.find(plain)], forms)]);
+}
+
+const inOrder = (found: readonly Found[]): Found[] => found.toSorted((a, b) => a.start - b.start);
+
+/** Those that share no character with any of `others`, which are by start. */
+function outside(found: readonly Found[], others: readonly Found[]): Found[] {
+  const reach: number[] = [];
+  for (const { end } of others) reach.push(Math.max(reach.at(-1) ?? 0, end));
+  return inOrder(found).filter(({ start, end }) => {
+    let [low, high] = [0, others.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((others[middle]?.start ?? 0) < end) low = middle + 1;
+      else high = middle;
+    }
+    // Of the others that begin before its end, none ends after its start.
+    return (reach[low - 1] ?? 0) <= start;
+  });
+}
