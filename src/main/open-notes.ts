@@ -19,8 +19,9 @@ import type { GitStore } from "../store/git-store.ts";
 import { allRoots } from "./attributes.ts";
 import { parsePerson } from "./identities/parse-person.ts";
 import { openStore } from "./open-store.ts";
-import { dropAfterOtherKey, proofKey } from "./proof-key.ts";
+import { dropAfterOtherKey } from "./proof-key.ts";
 import { NOTE_BYTES, pushRules, typesOf } from "./push-rules.ts";
+import { proofKey } from "./read-proof-key.ts";
 import type { Resolved } from "./resolve.ts";
 import { watchDisk } from "./watch-disk.ts";
 

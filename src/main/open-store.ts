@@ -4,7 +4,7 @@ import { ProcessError } from "../domain/process-error.ts";
 import type { Warn } from "../lib/bus.ts";
 import { type GitStore, openGitStore } from "../store/git-store.ts";
 import { allRoots } from "./attributes.ts";
-import { proofKey } from "./proof-key.ts";
+import { proofKey } from "./read-proof-key.ts";
 import type { Resolved } from "./resolve.ts";
 
 /** @throws ProcessError USAGE what init should have made is missing; NotesError STORAGE */

@@ -1,12 +1,11 @@
 /**
- * `proof.key`, which proves the commits of a team's daemons: reading it, and taking over another daemon's. There is one
+ * `proof.key`, which proves the commits of a team's daemons: taking over another daemon's. There is one
  * key: what an earlier one proved is only text from then on, so it is not replaced in passing.
  *
  * @see spec: storage, section 2
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, unlinkSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProcessError } from "../domain/process-error.ts";
 import { orAbsent, writeDurably, writeDurablySync } from "../lib/durable-file.ts";
@@ -15,26 +14,11 @@ import { openRepositoryLog } from "../store/history/repository-log.ts";
 import { shallowCommits } from "../store/history/shallow.ts";
 import { readRef } from "../store/refs/refs.ts";
 import { readConfig } from "./config-file.ts";
+import { PROOF_KEY, proofKeyText } from "./read-proof-key.ts";
 import { takeLock } from "./take-lock.ts";
 
-const KEY = /^[0-9a-f]{64}$/;
 /** Keys that were replaced, `TIME KEY` a line: so that one can be set again. */
 const EARLIER = "proof.key.earlier";
-
-/** The 32 bytes that prove commits. @throws ProcessError USAGE */
-export async function proofKey(file: string): Promise<Uint8Array> {
-  return Buffer.from(await proofKeyText(file), "hex");
-}
-
-/** As 64 hex digits. @throws ProcessError USAGE */
-export async function proofKeyText(file: string): Promise<string> {
-  const text = (await readFile(file, "utf8").catch(() => "")).replace(/\n$/, "");
-  if (KEY.test(text)) return text;
-  throw new ProcessError(
-    "USAGE",
-    `${file} must hold 64 hex digits. Run notesd init to make it, or copy it from a team's other daemon (notesd config set proof_key -).`,
-  );
-}
 
 /**
  * Take a key over; the one before stays in a file beside it. The next start reads history anew.
@@ -52,7 +36,7 @@ export async function setProofKey(
   nowMs: number,
 ): Promise<boolean> {
   const wanted = given.trim().toLowerCase();
-  if (!KEY.test(wanted)) {
+  if (!PROOF_KEY.test(wanted)) {
     throw new ProcessError(
       "USAGE",
       "A proof key has 64 hex digits, as notesd config get proof_key prints it where it comes from.",

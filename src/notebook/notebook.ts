@@ -165,7 +165,7 @@ export interface Joined {
 }
 
 /** What of the notebook's own state daemon.status shows. */
-interface NotebookStatus {
+export interface NotebookStatus {
   readonly branch: string;
   readonly head: CommitId | null;
   readonly state: RepoState;

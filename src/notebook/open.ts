@@ -21,6 +21,7 @@ import { resolveMoment } from "./moments.ts";
 import { createNotesThen } from "./note-then.ts";
 import type { Notebook } from "./notebook.ts";
 import type { NotebookOptions } from "./notebook-options.ts";
+import { notebookStatus } from "./notebook-status.ts";
 import { createPast } from "./past.ts";
 import { createPushLease } from "./push/push-lease.ts";
 import type { PushSide } from "./push/push-side.ts";
@@ -32,6 +33,8 @@ import { createReconciler } from "./reconcile/reconcile.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
 import { settleAtStop } from "./reconcile/settle-at-stop.ts";
 import { createReview } from "./review/review.ts";
+import { publishedSecrets } from "./secrets/published.ts";
+import { secretGuard } from "./secrets/secret-guard.ts";
 import { openSeen } from "./seen.ts";
 import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
@@ -64,6 +67,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const { store, index, stateDir, clock, warn } = options;
   const types: ReadonlySet<string> = new Set(Object.keys(options.types));
   const nowMs = () => clock.now();
+  const secrets = secretGuard(stateDir, options.proofKey, nowMs);
+  const published = publishedSecrets(secrets, store, warn);
   const firstLook = createFirstLook(options.filesFirst === true, options.limits.waitingWrites);
   const levelAt = index.head;
   const lostBefore: CommitId[] = [];
@@ -82,6 +87,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
   const follower = createFollower(store, index, {
     async moved(move, changes) {
       await feed.live(move, changes);
+      if (move.kind === "other") published.came(changes);
+      else published.wrote(changes);
       housekeeping.touched();
       expiry.moved(move, changes);
     },
@@ -109,6 +116,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
         maxNoteBytes: options.limits.noteBytes,
         filenames: options.filenames,
         roots: options.roots,
+        secrets,
         keptOnDisk: (path) => reconciler.kept(path),
         blobId: blobIdOf,
       }),
@@ -239,20 +247,15 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       return reconciler.settle(files, reason, "person");
     },
     verify: () => verifyNotebook({ store, index, newIndex: options.newIndex }),
-    async status() {
-      return {
-        branch: store.branch,
-        head: index.head,
-        state: await store.state(),
-        notes: index.size(nowMs()),
-        quarantined: index.quarantined(),
-        duplicates: index.duplicates(),
-        pending: [...new Set([...store.pending(), ...reconciler.pending()])].sort(),
-        unsettled: reconciler.unsettled(),
-        reported: reconciler.reported(),
-        watching: firstLook.done ? watching() : STARTING,
-      };
-    },
+    status: () =>
+      notebookStatus({
+        store,
+        index,
+        reconciler,
+        published,
+        nowMs: nowMs(),
+        watching: firstLook.done ? watching() : null,
+      }),
     async close() {
       push.close();
       disk.close();
@@ -262,6 +265,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       await reconciler.close();
       await writer.drain();
       stateWatch.stop();
+      await published.stop();
       await feed.close();
       await seen.flush();
       await housekeeping.flush();
@@ -283,8 +287,6 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     },
   };
 }
-
-const STARTING = "starting: reads are served, writes wait until every file was looked at";
 
 const SAFE = "they are safe in the working tree and tried again";
 

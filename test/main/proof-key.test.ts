@@ -9,7 +9,8 @@ import { type GitPlace, gitPlaceAt } from "../../src/lib/git-dir.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { type RunningDaemon, startDaemon } from "../../src/main/daemon.ts";
 import { init } from "../../src/main/init.ts";
-import { proofKeyText, setProofKey } from "../../src/main/proof-key.ts";
+import { setProofKey } from "../../src/main/proof-key.ts";
+import { proofKeyText } from "../../src/main/read-proof-key.ts";
 import { git } from "../support/daemon.ts";
 
 let top: string;

@@ -12,8 +12,8 @@ import { type RunningDaemon, startDaemon } from "../../src/main/daemon.ts";
 import { init } from "../../src/main/init.ts";
 import type { Settings } from "../../src/main/settings.ts";
 
-/** Made of this, so that no file of the tests holds it whole. */
-export const SECRET = ["AKIA", "Q3EGRIJL5T7MVX2B"].join("");
+/** Of no form that is refused, and put together, so that no file of the tests holds it whole. */
+export const SECRET = ["LEAK", "Q3EGRIJL5T7MVX2B"].join("");
 
 export interface PurgeRepo {
   readonly top: string;

@@ -17,7 +17,7 @@ import { lookForPurge, type PreparedPurge, type PurgeLook, preparePurge } from "
 import { toldState } from "../../store/refs/repo-state.ts";
 import { allRoots } from "../attributes.ts";
 import { openStore } from "../open-store.ts";
-import { proofKey } from "../proof-key.ts";
+import { proofKey } from "../read-proof-key.ts";
 import { type Resolved, resolveSettings, type Surroundings } from "../resolve.ts";
 import { takeLock } from "../take-lock.ts";
 import { type FilesSought, filesWith } from "./purge-files.ts";

@@ -16,7 +16,9 @@ import { folderOf } from "../../lib/slash-path.ts";
 import type { Draft, NoteStore } from "../../store/note-store.ts";
 import { requireNote } from "../find-note.ts";
 import type { WriteOutcome } from "../notebook.ts";
+import type { SecretGuard } from "../secrets/secret-guard.ts";
 import { type Found, ownedBy } from "./owned-by.ts";
+import { refuseSecrets } from "./refuse-secrets.ts";
 
 export type PlannedWrite =
   /** Nothing to commit: the bytes are the same already. */
@@ -44,6 +46,7 @@ interface PlanningDeps {
   readonly types: ReadonlySet<string>;
   readonly maxNoteBytes: number;
   readonly filenames: "id" | "id-slug";
+  readonly secrets: SecretGuard;
   /** Where notes may lie. */
   readonly roots: readonly string[];
   /** What lies in a file whose edit is kept as a conflict; an update with new content resolves and replaces it. */
@@ -101,6 +104,8 @@ async function planWrite(
   if (planned.noop && current !== null && requestKey === null) {
     return { kind: "answer", outcome: unchanged(deps, current, metadata, planned.merged) };
   }
+  // Before it is remembered: what the group plans after it must not build on it.
+  await refuseSecrets(deps.secrets, planned, request, caller, current?.bytes ?? null);
   remember(deps, ahead, planned, metadata, found?.maker ?? caller.principal);
   return {
     kind: "draft",

@@ -1,0 +1,27 @@
+/** Secrets that may not get into history: found in a text, not there before, and allowed by nobody. */
+import { findSecrets, type SecretMatch } from "../../domain/secrets/secrets.ts";
+import { type AllowedSecrets, allowedSecrets } from "./allowed.ts";
+
+export interface SecretGuard {
+  /**
+   * The new secrets of a text, by line.
+   * @param before what the same note holds in its last commit: its values are in history already. Null: no such note
+   */
+  find(text: string, before: string | null): Promise<readonly SecretMatch[]>;
+  readonly allowed: AllowedSecrets;
+}
+
+/**
+ * @param stateDir  `<gitdir>/notesd`
+ * @param key       32 bytes of `proof.key`, so that a team's daemons give one value one fingerprint
+ */
+export function secretGuard(stateDir: string, key: Uint8Array, nowMs: () => number): SecretGuard {
+  const allowed = allowedSecrets(stateDir, nowMs);
+  return {
+    allowed,
+    async find(text, before) {
+      const found = await findSecrets(text, key, before);
+      return found.filter(({ fingerprint }) => !allowed.has(fingerprint));
+    },
+  };
+}
