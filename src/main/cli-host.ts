@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { CliHost, Flags, Io } from "../doors/cli/host.ts";
+import { allowedSecrets } from "../notebook/secrets/allowed.ts";
 import { changeConfig } from "./config-file.ts";
 import { runningDaemons } from "./daemon-list.ts";
 import { logFile, startDetached, stopDaemon } from "./detached.ts";
@@ -76,12 +77,17 @@ export function createCliHost(): CliHost {
     logFile,
     identities: (place) => openIdentities(`${place.gitDir}/notesd`, Date.now),
     async getProofKey(place) {
-      const { proofKeyText } = await import("./proof-key.ts");
+      const { proofKeyText } = await import("./read-proof-key.ts");
       return proofKeyText(`${place.gitDir}/notesd/proof.key`);
     },
     async setProofKey(place, text, replace) {
       const { setProofKey } = await import("./proof-key.ts");
       return setProofKey(place, text, replace, Date.now());
+    },
+    allowedSecrets: (place) => allowedSecrets(`${place.gitDir}/notesd`, Date.now),
+    async allowSecret(place, fingerprint) {
+      const { allowSecret } = await import("./allow-secret.ts");
+      return allowSecret(place, fingerprint, around);
     },
     async getConfig(flags, key) {
       if (key !== null) checkSettingName(key);

@@ -4,6 +4,7 @@
  */
 import type { DaemonFile } from "../../client/discover.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
+import type { AllowedSecrets } from "../../notebook/secrets/allowed.ts";
 import type { PurgeReport, PurgeWish } from "./purge-report.ts";
 
 /** The terminal, or what stands in for it. */
@@ -194,6 +195,10 @@ export interface CliHost {
   /** The log that a detached daemon writes. */
   logFile(place: GitPlace): string;
   identities(place: GitPlace): Identities;
+  /** What looks like a secret and is none, kept in the repository's files. */
+  allowedSecrets(place: GitPlace): AllowedSecrets;
+  /** Allow one in the name of the person, and have a daemon look at held edits anew. @returns false: it was already */
+  allowSecret(place: GitPlace, fingerprint: string): Promise<boolean>;
   /** All settings that hold, or one by its dotted name (undefined when unset). */
   /** The key that proves commits, 64 hex. @throws ProcessError USAGE there is none */
   getProofKey(place: GitPlace): Promise<string>;

@@ -10,6 +10,7 @@ import { UnansweredError } from "../../client/unanswered.ts";
 import { ERRORS, NotesError } from "../../domain/errors.ts";
 import { PROCESS_EXITS, ProcessError } from "../../domain/process-error.ts";
 import { addActionCommands } from "./action-commands.ts";
+import { addAllowCommand } from "./allow-command.ts";
 import { addConfigCommands } from "./config-commands.ts";
 import { addDaemonCommands, type Outcome } from "./daemon-commands.ts";
 import { addDoctorCommand } from "./doctor-command.ts";
@@ -63,6 +64,7 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome, asked: 
   program.commandsGroup("Who may call, and settings:");
   addSyncCommand(program, host, outcome);
   addIdentityCommands(program, host);
+  addAllowCommand(program, host);
   addConfigCommands(program, host);
   inherit(program);
   return program;

@@ -2,6 +2,7 @@
  * `pre-commit`: a commit while files or Git index lag behind a write that is on the branch would take the note out
  * again. So the daemon puts them level first; what it can't put level in time is refused, and so is a commit while a
  * write that a dead daemon began is not carried out.
+ * A secret that is staged in a note is refused as well.
  *
  * @see spec: storage, section 3 (Start)
  */
@@ -12,13 +13,14 @@ import type { GitPlace } from "../../lib/git-dir.ts";
 import { processLockHolder } from "../../lib/process-lock.ts";
 import { publishedIntents } from "../../store/recovery/published-intents.ts";
 import { askDaemon } from "./ask-daemon.ts";
+import { stagedSecrets } from "./staged-secrets.ts";
 
 const WAIT_MS = 1_000;
 const POLL_MS = 20;
 
-/** @returns why to refuse; null: the commit may go on */
-export async function preCommit(place: GitPlace): Promise<string | null> {
-  return (await openWrite(place)) ?? (await lag(place));
+/** @param env of the hook @returns why to refuse; null: the commit may go on */
+export async function preCommit(place: GitPlace, env: NodeJS.ProcessEnv): Promise<string | null> {
+  return (await openWrite(place)) ?? (await stagedSecrets(place, env)) ?? (await lag(place));
 }
 
 /** Wait for writes whose files are being placed. @returns why to refuse; null: none is open */

@@ -13,17 +13,20 @@ import type { GitPlace } from "../../lib/git-dir.ts";
 import { pidSpace } from "../../lib/process-alive.ts";
 import { takeProcessLock } from "../../lib/process-lock.ts";
 import type { LeaseAnswer } from "../../notebook/push/push-side.ts";
+import { type SecretGuard, secretGuard } from "../../notebook/secrets/secret-guard.ts";
 import { publishedIntents } from "../../store/recovery/published-intents.ts";
 import { readHead } from "../../store/refs/refs.ts";
 import { pushRules } from "../push-rules.ts";
+import { proofKey } from "../read-proof-key.ts";
 import { resolveSettings, type Surroundings } from "../resolve.ts";
 import { askDaemon } from "./ask-daemon.ts";
 import { type Fault, refusalOf } from "./fault.ts";
 import { type HookGit, hookGit } from "./hook-git.ts";
-import { fileFaults } from "./pushed-files.ts";
+import { broughtFiles, fileFaults } from "./pushed-files.ts";
 import { type PushedNotes, readPushedNotes, takenId } from "./pushed-notes.ts";
 import { purgedFaults } from "./pushed-purged.ts";
 import { parseUpdates, type RefUpdate, refFaults } from "./pushed-refs.ts";
+import { secretFaults } from "./pushed-secrets.ts";
 import { takenIds } from "./taken-ids.ts";
 
 const RULES_WITHIN_MS = 10_000;
@@ -43,6 +46,7 @@ interface Push {
   /** Of receive-pack. */
   readonly pid: number;
   readonly updates: readonly RefUpdate[];
+  readonly guard: SecretGuard;
   /** For the pusher's terminal. */
   say(text: string): void;
 }
@@ -56,7 +60,9 @@ export async function preReceive(
   say: (text: string) => void,
 ): Promise<number> {
   const git = hookGit(place, around.env);
-  const push: Push = { place, around, git, pid, updates: parseUpdates(input), say };
+  const stateDir = join(place.gitDir, "notesd");
+  const guard = secretGuard(stateDir, await proofKey(join(stateDir, "proof.key")), Date.now);
+  const push: Push = { place, around, git, pid, updates: parseUpdates(input), guard, say };
   const faults = await check(push);
   if (faults.length > 0) say(refusalOf(faults));
   return faults.length > 0 ? 1 : 0;
@@ -91,14 +97,18 @@ async function alone(push: Push): Promise<readonly Fault[]> {
 }
 
 async function judge(push: Push, rules: PushRules, daemon: boolean): Promise<readonly Fault[]> {
-  const { git, updates } = push;
+  const { git, updates, guard } = push;
   // Set by the daemon's own door alone.
   const refs = await refFaults(git, updates, rules, push.around.env["REMOTE_USER"] || null);
   if (refs.length > 0) return refs;
   const tips = updates.flatMap(({ to }) => to ?? []);
   const purged = await purgedFaults(git, push.place.gitDir, tips);
   if (purged.length > 0) return purged;
-  const files = await fileFaults(git, tips, rules);
+  const looked = await broughtFiles(git, tips);
+  const files = [
+    ...(await fileFaults(git, looked, rules)),
+    ...(await secretFaults(git, tips, looked, rules, guard)),
+  ];
   const brought = updates.find(
     ({ ref }) => ref === `refs/heads/${rules.branch}` || ref === `refs/for/${rules.branch}`,
   );

@@ -12,31 +12,31 @@ const LINK = "120000";
 const GITLINK = "160000";
 
 /** One path of one commit. */
-interface Brought {
+export interface Brought {
+  /** The earliest that brought this. */
   readonly commit: string;
   readonly path: string;
   readonly mode: string;
   readonly blob: string;
+  /** What the path was before any of the push's commits that changed it. */
+  readonly before: ReadonlySet<string>;
 }
 
 /**
+ * Every file that the commits of a push bring.
  * @param tips what the push moves refs to
- * @cost a tree difference for each new commit, and the size of each new blob
+ * @cost a tree difference for each new commit
  */
-export async function fileFaults(git: HookGit, tips: readonly string[], rules: PushRules): Promise<Fault[]> {
+export async function broughtFiles(git: HookGit, tips: readonly string[]): Promise<readonly Brought[]> {
   if (tips.length === 0) return [];
   const commits = await git.text(["rev-list", "--stdin", "--not", "--all"], `${tips.join("\n")}\n`);
-  const brought = commits === "" ? [] : await broughtBy(git, commits);
-  const faults = brought.flatMap(shapeFault);
-  return [...faults, ...(await sizeFaults(git, brought, rules))];
-}
-
-async function broughtBy(git: HookGit, commits: string): Promise<Brought[]> {
+  if (commits === "") return [];
   const listed = await git.text(
     ["diff-tree", "--stdin", "-r", "-m", "--root", "--raw", "-z", "--no-renames", "--no-abbrev"],
     commits,
   );
   const found = new Map<string, Brought>();
+  const befores = new Map<string, Set<string>>();
   const fields = listed.split("\0");
   let commit = "";
   for (let i = 0; i < fields.length; i++) {
@@ -45,12 +45,24 @@ async function broughtBy(git: HookGit, commits: string): Promise<Brought[]> {
       commit = field.trim() || commit;
       continue;
     }
-    const [, mode = "", , blob = "", status = ""] = field.split(" ");
+    const [, mode = "", was = "", blob = "", status = ""] = field.split(" ");
     const path = fields[++i] ?? "";
-    const key = `${mode} ${blob} ${path}`;
-    if (status !== "D" && !found.has(key)) found.set(key, { commit, path, mode, blob });
+    const before = befores.get(path) ?? new Set();
+    befores.set(path, before);
+    if (status !== "A") before.add(was);
+    // They come newest first.
+    if (status !== "D") found.set(`${mode} ${blob} ${path}`, { commit, path, mode, blob, before });
   }
   return [...found.values()];
+}
+
+/** What is wrong with them. @cost the size of each new blob */
+export async function fileFaults(
+  git: HookGit,
+  brought: readonly Brought[],
+  rules: PushRules,
+): Promise<Fault[]> {
+  return [...brought.flatMap(shapeFault), ...(await sizeFaults(git, brought, rules))];
 }
 
 function shapeFault({ commit, path, mode }: Brought): Fault[] {

@@ -28,8 +28,8 @@ interface Called {
 }
 
 const HOOKS: Readonly<Record<string, (called: Called) => Promise<number>>> = {
-  async "pre-commit"({ place, say }) {
-    const refusal = await preCommit(place);
+  async "pre-commit"({ place, around, say }) {
+    const refusal = await preCommit(place, around.env);
     if (refusal !== null) say(refusal);
     return refusal === null ? 0 : 1;
   },

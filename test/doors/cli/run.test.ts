@@ -9,6 +9,7 @@ import { ProcessError } from "../../../src/domain/process-error.ts";
 import type { CliHost, Finding, Flags } from "../../../src/doors/cli/host.ts";
 import { runCli } from "../../../src/doors/cli/run.ts";
 import { openIdentities } from "../../../src/main/identities/identities.ts";
+import { allowedSecrets } from "../../../src/notebook/secrets/allowed.ts";
 import { type Answer, type FakeDaemon, fakeDaemon, type Sent } from "../../support/fake-daemon.ts";
 import { until } from "../../support/wait.ts";
 
@@ -107,6 +108,9 @@ function run(...args: string[]): Promise<number> {
     }),
     logFile: () => join(repo, ".git/notesd/log"),
     identities: (place) => openIdentities(join(place.gitDir, "notesd"), () => 0),
+    allowedSecrets: (place) => allowedSecrets(join(place.gitDir, "notesd"), () => 0),
+    allowSecret: async (place, fingerprint) =>
+      allowedSecrets(join(place.gitDir, "notesd"), () => 0).add(fingerprint, "Pat"),
     getConfig: async (_flags, key) => (key === "port" ? 7000 : key === null ? { port: 7000 } : undefined),
     setConfig: unused,
     getProofKey: async () => "5".repeat(64),
@@ -395,6 +399,37 @@ test("the proof key is printed when it is asked for by name, and comes in on sta
   input = "7".repeat(64);
   expect(await run("config", "set", "proof.key", "-", "--replace")).toBe(0);
   expect(keys).toEqual([["7".repeat(64), true]]);
+});
+
+test("a fingerprint is allowed, listed and taken back; what none is, is said", async () => {
+  const print = "0123456789abcdef";
+  allowedSecrets(join(repo, ".git/notesd"), () => 0).noteRefusal(
+    { kind: "npm-token", fingerprint: print },
+    "create by planner",
+  );
+  expect(await run("allow", "--list")).toBe(0);
+  expect(out).toMatch(
+    /^nothing is allowed\n\nrefused +kind +at +in\n0123456789abcdef +npm-token .*create by planner\n$/,
+  );
+  out = "";
+  expect(await run("allow", print.toUpperCase())).toBe(0);
+  expect(await run("allow", print, "--json")).toBe(0);
+  expect(out).toBe(
+    `allowed: ${print} npm-token\n${JSON.stringify({ fingerprint: print, kind: "npm-token", allowed: true, changed: false })}\n`,
+  );
+  expect(err).toBe("");
+  expect(await run("allow", "f".repeat(16))).toBe(0);
+  expect(err).toMatch(/Nothing that was refused here lately has this fingerprint/);
+  out = "";
+  expect(await run("allow", "--list", "--json")).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({
+    allowed: [{ fingerprint: print }, { kind: "unknown" }],
+    refused: [],
+  });
+  expect(await run("allow", print, "--remove")).toBe(0);
+  expect(await run("allow", print, "--remove")).toBe(4);
+  expect([await run("allow"), await run("allow", "ghp_x")]).toEqual([2, 2]);
+  expect(err).not.toContain("ghp_x");
 });
 
 test("--params stands for options and arguments of commands that are no action, too", async () => {

@@ -1,6 +1,6 @@
 /** What a push holds is looked at within bounds, whatever it holds. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { fileFaults } from "../../../src/main/hook/pushed-files.ts";
+import { broughtFiles } from "../../../src/main/hook/pushed-files.ts";
 import { readPushedNotes } from "../../../src/main/hook/pushed-notes.ts";
 import { takenIds } from "../../../src/main/hook/taken-ids.ts";
 import { removeFolder } from "../../support/daemon.ts";
@@ -25,7 +25,7 @@ function bomb(leaf: string, deep: number): string {
 test("trees that would list without end are stopped before they fill the memory, and refused in words", async () => {
   const commit = repo.commit(bomb(`100644 blob ${repo.blob("x")}`, 12));
   const git = await repo.git({ memory: 64 << 20 });
-  await expect(fileFaults(git, [commit], RULES)).rejects.toThrow(
+  await expect(broughtFiles(git, [commit])).rejects.toThrow(
     /too much for one look \(git diff-tree needed more than 67108864 bytes of memory\)\. Push it in smaller/,
   );
   await expect(readPushedNotes(git, null, commit, RULES)).rejects.toThrow(/too much for one look/);
@@ -33,11 +33,11 @@ test("trees that would list without end are stopped before they fill the memory,
 
 test("a list that is too long is stopped as well, and so is a Git that is busy for long", async () => {
   const commit = repo.commit(bomb(`100644 blob ${repo.blob("x")}`, 4));
-  await expect(fileFaults(await repo.git({ bytes: 100_000 }), [commit], RULES)).rejects.toThrow(
+  await expect(broughtFiles(await repo.git({ bytes: 100_000 }), [commit])).rejects.toThrow(
     /git diff-tree printed more than 100000 bytes/,
   );
   const endless = repo.commit(bomb(`040000 tree ${repo.tree([])}`, 12));
-  await expect(fileFaults(await repo.git({ ms: 300 }), [endless], RULES)).rejects.toThrow(
+  await expect(broughtFiles(await repo.git({ ms: 300 }), [endless])).rejects.toThrow(
     /took longer than 0\.3 s/,
   );
 });
