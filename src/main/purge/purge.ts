@@ -57,9 +57,12 @@ export async function purge(
     const key = await proofKey(join(gitdir, "notesd", "proof.key"));
     const prepared = looked.look.survey.tainted.size > 0 ? await prepare(gitdir, looked, key) : null;
     const kept = prepared === null ? [] : await carryOut(resolved, prepared, onStep);
+    const left = filesWith(resolved.place, { ...looked, files: [] }, true);
+    // An edit of a note that goes is that note's text still; of another file it only matters what it holds.
+    const edited = wish.note === null ? [] : kept.filter((path) => !left.some((file) => file.path === path));
     const files = [
-      ...filesWith(resolved.place, { ...looked, files: [] }, true),
-      ...kept.map((path) => ({ path, done: "left" as const, why: "it was changed and not committed" })),
+      ...left,
+      ...edited.map((path) => ({ path, done: "left" as const, why: "it was changed and not committed" })),
     ];
     return await report(resolved, looked, { dry_run: false, files, prepared });
   } finally {

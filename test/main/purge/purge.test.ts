@@ -247,3 +247,88 @@ test("while a daemon serves, with a merge open or a value that is a word, it is 
   await repo.save(".git/MERGE_HEAD", `${repo.git("rev-parse", "HEAD")}\n`);
   await expect(run(repo)).rejects.toMatchObject({ exit: 7 });
 });
+
+test("an edit that is not committed yet outlives it, and is committed on top of the new history", async () => {
+  const repo = await purgeRepo();
+  await repo.save("notes/a.md", `# A\n\n${SECRET}\n`);
+  await repo.save("notes/b.md", "# B\n\none\n");
+  const first = await repo.start();
+  const person = await client(repo);
+  await person.callAny("notes.commit", {});
+  person.close();
+  await first.stop();
+  await repo.save("notes/a.md", "# A\n\nmine\n");
+  await repo.save("notes/b.md", "# B\n\ntwo\n");
+  const report = await run(repo);
+  expect(report).toMatchObject({ complete: true });
+  expect(repo.git("show", "HEAD:notes/a.md")).toBe("# A\n\n(purged)");
+  expect(readFileSync(join(repo.place.root, "notes/a.md"), "utf8")).toBe("# A\n\nmine\n");
+  await repo.start();
+  const later = await client(repo);
+  await later.callAny("notes.commit", {});
+  later.close();
+  expect(repo.git("show", "HEAD:notes/a.md")).toBe("# A\n\nmine");
+  expect(repo.git("show", "HEAD:notes/b.md")).toBe("# B\n\ntwo");
+  expect(repo.git("status", "--porcelain")).toBe("");
+  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
+});
+
+test("a file that was changed and still holds it is left and told, and the purge is not complete", async () => {
+  const repo = await purgeRepo();
+  await repo.save("notes/a.md", `${SECRET}\n`);
+  repo.git("add", ".");
+  repo.git("commit", "-qm", "a");
+  await repo.save("notes/a.md", `mine ${SECRET}\n`);
+  await repo.save("loose.txt", `${SECRET}\n`);
+  await repo.save(".git/hooks/post-commit", `# ${SECRET}\n`);
+  const report = await run(repo);
+  expect(report.complete).toBe(false);
+  expect(report.files.filter(({ done }) => done === "left").map(({ path }) => path)).toEqual([
+    ".git/hooks/post-commit",
+    "loose.txt",
+    "notes/a.md",
+  ]);
+  expect(readFileSync(join(repo.place.root, "notes/a.md"), "utf8")).toBe(`mine ${SECRET}\n`);
+  expect(whereIs(repo.place.root, SECRET)).toHaveLength(3);
+});
+
+test("what a daemon finds of a purge that was cut short it completes before it serves", async () => {
+  const repo = await purgeRepo();
+  const { leaked } = await story(repo);
+  const cut = new Error("cut short");
+  const cutShort = purge(
+    { repo: repo.place.root },
+    { env: repo.env, cwd: repo.top, warn: () => {} },
+    { values: [SECRET], fingerprints: [], note: null, apply: true },
+    (step) => {
+      if (step === "moved") throw cut;
+    },
+  );
+  await expect(cutShort).rejects.toBe(cut);
+  expect(whereIs(repo.place.root, SECRET)).not.toEqual([]);
+  await repo.start();
+  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
+  const person = await client(repo);
+  expect((await person.notes.read({ note_id: leaked.note_id })).content).toContain("(purged)");
+  person.close();
+});
+
+test("a person who committed on the old history in between: nothing is lost, and the next purge takes all of it", async () => {
+  const repo = await purgeRepo();
+  await story(repo);
+  const wish = { values: [SECRET], fingerprints: [], note: null, apply: true };
+  const around = { env: repo.env, cwd: repo.top, warn: () => {} };
+  const cut = new Error("cut short");
+  const cutShort = purge({ repo: repo.place.root }, around, wish, (step) => {
+    if (step === "planned") throw cut;
+  });
+  await expect(cutShort).rejects.toBe(cut);
+  await repo.save("notes/hand.md", "by hand\n");
+  repo.git("add", "notes/hand.md");
+  repo.git("commit", "-qm", "by hand");
+  await expect(repo.start()).rejects.toMatchObject({ code: "REPO_BUSY" });
+  expect(await run(repo)).toMatchObject({ complete: true });
+  expect(repo.git("show", "HEAD:notes/hand.md")).toBe("by hand");
+  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
+  await repo.start();
+});
