@@ -52,6 +52,8 @@ export interface PurgeReport extends PurgeFound {
   readonly files: readonly PurgeFile[];
   /** Old commits and what each became; empty in a dry run. */
   readonly commits: Readonly<Record<string, string>>;
+  /** Where they are kept too, a line each; null: none were made again. */
+  readonly map_file: string | null;
   readonly signatures_dropped: number;
   /** Commits that another daemon's key had proved. */
   readonly proofs_lost: number;
@@ -64,7 +66,7 @@ const MOST = 20;
 
 function some<T>(rows: readonly T[], text: (row: T) => string): string[] {
   const shown = rows.slice(0, MOST).map((row) => `  ${text(row)}`);
-  return rows.length > MOST ? [...shown, `  and ${rows.length - MOST} more (--json has all)`] : shown;
+  return rows.length > MOST ? [...shown, `  and ${rows.length - MOST} more`] : shown;
 }
 
 const short = (id: string) => id.slice(0, 12);

@@ -9,11 +9,18 @@ import { join } from "node:path";
 import { ProcessError } from "../../domain/process-error.ts";
 import type { Flags } from "../../doors/cli/host.ts";
 import type { PurgeFile, PurgeFound, PurgeReport, PurgeWish } from "../../doors/cli/purge-report.ts";
+import { writeDurably } from "../../lib/durable-file.ts";
 import { carryOutPurge, type PurgeStep } from "../../store/purge/carry-out.ts";
 import { asRefusal, MovedMeanwhile } from "../../store/purge/move-refs.ts";
 import { purgeObstacles } from "../../store/purge/obstacles.ts";
 import { dropPlan } from "../../store/purge/plan-file.ts";
-import { lookForPurge, type PreparedPurge, type PurgeLook, preparePurge } from "../../store/purge/purge.ts";
+import {
+  isHeldByObjects,
+  lookForPurge,
+  type PreparedPurge,
+  type PurgeLook,
+  preparePurge,
+} from "../../store/purge/purge.ts";
 import { toldState } from "../../store/refs/repo-state.ts";
 import { allRoots } from "../attributes.ts";
 import { openStore } from "../open-store.ts";
@@ -27,6 +34,13 @@ import { NO_NOTE, purgeRules, renamedIds } from "./purge-rules.ts";
 import { textsOf } from "./purge-texts.ts";
 
 const LOCK_WAIT_MS = 10_000;
+const OBJECTS_LEFT: PurgeFile = {
+  path: ".git/objects",
+  done: "left",
+  why: "another Git brought an object with it meanwhile; end what it does there",
+};
+/** Old and new commits of the last purge, a line each. */
+const MAP_FILE = "notesd/purge-map";
 /** Ids that are made of ids: a reference to a memory that is named in another one's key. */
 const MOST_ROUNDS = 5;
 
@@ -56,12 +70,14 @@ export async function purge(
     const looked = await look(resolved, wish);
     const key = await proofKey(join(gitdir, "notesd", "proof.key"));
     const prepared = looked.look.survey.tainted.size > 0 ? await prepare(gitdir, looked, key) : null;
+    if (prepared !== null) await writeMap(gitdir, prepared);
     const kept = prepared === null ? [] : await carryOut(resolved, prepared, onStep);
     const left = filesWith(resolved.place, { ...looked, files: [] }, true);
     // An edit of a note that goes is that note's text still; of another file it only matters what it holds.
     const edited = wish.note === null ? [] : kept.filter((path) => !left.some((file) => file.path === path));
-    const files = [
+    const files: PurgeFile[] = [
       ...left,
+      ...(isHeldByObjects(gitdir, looked.rules.rewriting) ? [OBJECTS_LEFT] : []),
       ...edited.map((path) => ({ path, done: "left" as const, why: "it was changed and not committed" })),
     ];
     return await report(resolved, looked, { dry_run: false, files, prepared });
@@ -76,6 +92,12 @@ async function prepare(gitdir: string, { look, rules }: Looked, key: Uint8Array)
   } finally {
     look.objects.close();
   }
+}
+
+/** Before anything moves: who ends in the middle has it too. */
+function writeMap(gitdir: string, { commits }: PreparedPurge): Promise<void> {
+  const lines = Array.from(commits, ([from, to]) => `${from} ${to}\n`).join("");
+  return writeDurably(join(gitdir, MAP_FILE), lines, { mode: 0o600 });
 }
 
 /** @returns working files that stay as a person changed them */
@@ -187,6 +209,7 @@ async function report(
     dry_run,
     files,
     commits: Object.fromEntries(prepared?.commits ?? []),
+    map_file: prepared === null ? null : join(place.gitDir, MAP_FILE),
     signatures_dropped: prepared?.signatures ?? 0,
     proofs_lost: prepared?.lostProofs ?? 0,
     complete: !dry_run && files.every(({ done }) => done !== "left"),

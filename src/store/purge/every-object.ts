@@ -21,12 +21,15 @@ export function idxOfPack(gitdir: string, name: string): ReadIdx {
   return readIdx(name, readFileSync(packFile(gitdir, name, "idx")));
 }
 
-/** Ids of a pack, neighbours one after the other where that can be told. */
-export function* packedIds(gitdir: string, idx: ReadIdx): Generator<ObjectId> {
+/** Ids of a pack, neighbours one after the other where that can be told. @throws Node errors: it is gone */
+export function packedIds(gitdir: string, idx: ReadIdx): Iterable<ObjectId> {
   const { size } = statSync(packFile(gitdir, idx.name, "pack"));
-  if (idx.count >= MOST_SORTED || size >= MOST_BYTES)
-    for (let place = 0; place < idx.count; place++) yield idx.id(place);
-  else for (const place of idx.byOffset()) yield idx.id(place);
+  return idsOf(idx, idx.count < MOST_SORTED && size < MOST_BYTES);
+}
+
+function* idsOf(idx: ReadIdx, sorted: boolean): Generator<ObjectId> {
+  if (sorted) for (const place of idx.byOffset()) yield idx.id(place);
+  else for (let place = 0; place < idx.count; place++) yield idx.id(place);
 }
 
 /** Ids of loose objects. @cost 256 listings */
@@ -38,7 +41,7 @@ export function* looseIds(gitdir: string): Generator<ObjectId> {
   }
 }
 
-/** Each once. @cost 100 bytes an object */
+/** Each once. A pack that is put together with others meanwhile may be passed over. @cost 100 bytes an object */
 export function* everyObject(gitdir: string): Generator<ObjectId> {
   const seen = new Set<ObjectId>();
   function* fresh(ids: Iterable<ObjectId>) {
@@ -48,6 +51,9 @@ export function* everyObject(gitdir: string): Generator<ObjectId> {
       yield id;
     }
   }
-  for (const name of packNames(gitdir)) yield* fresh(packedIds(gitdir, idxOfPack(gitdir, name)));
+  for (const name of packNames(gitdir)) {
+    const ids = orAbsent(() => packedIds(gitdir, idxOfPack(gitdir, name)));
+    if (ids !== null) yield* fresh(ids);
+  }
   yield* fresh(looseIds(gitdir));
 }

@@ -58,6 +58,19 @@ export function lookForPurge(gitdir: string, rewriting: Rewriting, objects = git
   };
 }
 
+/**
+ * Whether any object holds it: another Git may have brought one while a purge ran.
+ * @cost reads every object once
+ */
+export function isHeldByObjects(gitdir: string, rewriting: Rewriting): boolean {
+  const objects = gitObjects(gitdir);
+  try {
+    return surveyObjects(objects, everyObject(gitdir), rewriting).hits.size > 0;
+  } finally {
+    objects.close();
+  }
+}
+
 function headCommit(gitdir: string): CommitId | null {
   const head = readHead(gitdir);
   return head.kind === "detached" ? head.id : readRef(gitdir, head.ref);
