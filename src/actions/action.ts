@@ -30,6 +30,8 @@ export interface Daemon {
     agent_id: number;
     token: string;
   }>;
+  /** The name of an agent that was made here; null: none has this id. */
+  agentName(agentId: number): string | null;
   readonly sync: Sync;
   /** How often each principal may ask. */
   readonly quota: Quota;

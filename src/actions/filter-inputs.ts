@@ -37,7 +37,7 @@ export async function toFilter(params: FilterParams, context: Context): Promise<
     tags: params.tags === undefined ? undefined : listOf(params.tags),
     status: params.status,
     scope: params.scope === "global" ? ("agent" as const) : params.scope,
-    scopeRefId: params.scope_ref_id,
+    scopeRefId: params.scope_ref_id?.normalize("NFC"),
     agentIds: params.filter_agent_id === undefined ? undefined : notebook.agentFilter(params.filter_agent_id),
     minTrust: params.min_trust,
     extra: extra.length === 0 ? undefined : Object.fromEntries(extra),

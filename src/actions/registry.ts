@@ -3,6 +3,11 @@ import type { AnyAction, Registry } from "./action.ts";
 import { agentToken } from "./agent-token.ts";
 import { daemonStatus } from "./daemon-status.ts";
 import { daemonVerify } from "./daemon-verify.ts";
+import { feedbackDelete } from "./memory/feedback-delete.ts";
+import { feedbackList } from "./memory/feedback-list.ts";
+import { feedbackSave } from "./memory/feedback-save.ts";
+import { notesRecall } from "./memory/notes-recall.ts";
+import { notesSave } from "./memory/notes-save.ts";
 import { notesAppend } from "./notes-append.ts";
 import { notesBlame } from "./notes-blame.ts";
 import { notesChanges } from "./notes-changes.ts";
@@ -38,6 +43,8 @@ export const ACTIONS = [
   notesList,
   notesSearch,
   notesSummary,
+  notesSave,
+  notesRecall,
   notesHistory,
   notesDiff,
   notesBlame,
@@ -49,6 +56,9 @@ export const ACTIONS = [
   notesRun,
   notesSubscribe,
   notesUnsubscribe,
+  feedbackSave,
+  feedbackList,
+  feedbackDelete,
   sessionSet,
   agentToken,
   syncRun,

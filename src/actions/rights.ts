@@ -10,7 +10,7 @@ import type { Change, Owned, WriteRequest } from "../domain/change.ts";
 import { NotesError } from "../domain/errors.ts";
 import { agentIdOf, foldAgentName } from "../domain/identity.ts";
 import { escapeSegment, memorySegments, unescapeSegment } from "../domain/note-path.ts";
-import type { Agent, Caller } from "../domain/principal.ts";
+import type { Agent, Caller, Principal } from "../domain/principal.ts";
 import type { NoteThen } from "../notebook/notebook.ts";
 import type { Context, Effects } from "./action.ts";
 
@@ -87,6 +87,8 @@ export function permitChange(
   return (now) => {
     if (change.kind === "create" && principal.kind === "agent" && change.folder !== null)
       authoriseFolder(change.folder, principal);
+    if (change.kind === "save" && change.agent !== null)
+      authoriseNotebook(agentIdOf(change.agent), principal);
     // The plan itself says that there is none.
     if (now === null) return;
     if (change.kind === "delete" && (target !== undefined || principal.kind === "person"))
@@ -149,6 +151,18 @@ function checkTarget(note: Owned, target: string | number | undefined, context: 
   // A long name is cut in the path; then the file has it, which lies where that name's segment says.
   const holder = name === null ? note.agent_id : agentIdOf(name);
   if (holder === null || !ids.includes(holder)) throw problem("is not the notebook that holds this note");
+}
+
+/**
+ * Whether the caller may name this notebook to save in.
+ * @throws NotesError FORBIDDEN an agent names another's
+ */
+export function authoriseNotebook(agentId: number, principal: Principal): void {
+  if (principal.kind === "person" || agentId === principal.agentId) return;
+  throw forbidden(
+    "other_memory",
+    `That is another agent's notebook; ${principal.name} saves in its own, or with scope workspace.`,
+  );
 }
 
 /** A note that is made in a folder of memory is memory, whatever made it. */

@@ -1,5 +1,5 @@
 /** A change is a wish: what a caller wants of a note. `plan.ts` turns it into bytes or a refusal. */
-import type { BlobId, NoteId, NoteMetadata, RepoPath, Status } from "./note.ts";
+import type { BlobId, NoteId, NoteMetadata, RepoPath, Scope, Status } from "./note.ts";
 
 export type Change =
   | {
@@ -46,6 +46,23 @@ export type Change =
       readonly newStr: string;
       readonly ifRevision?: string;
     }
+  | {
+      readonly kind: "save";
+      /** Scope, ref, agent and key name the memory: there it is updated, and made where none is. NFC. */
+      readonly key: string;
+      readonly value: string;
+      readonly scope: Scope;
+      /** Which thread or person; null for the other scopes. */
+      readonly ref: string | null;
+      /** The notebook's name; null for workspace memory. */
+      readonly agent: string | null;
+      readonly pinned: boolean;
+      /** Null: it stays, also where an expiry was set before. */
+      readonly expiresInHours: number | null;
+      /** Keys are set one by one; null removes a key. */
+      readonly extra?: Readonly<Record<string, unknown>>;
+      readonly ifRevision?: string;
+    }
   | { readonly kind: "delete"; readonly noteId: NoteId; readonly ifRevision?: string }
   /** A note that has expired is removed: only the notebook's own sweep asks for it. */
   | { readonly kind: "expire"; readonly noteId: NoteId; readonly ifRevision: string }
@@ -57,8 +74,8 @@ export type Change =
       readonly revision: BlobId;
     };
 
-/** Changes that may name the revision they were made on. */
-export type RevisedChange = Exclude<Change, { kind: "create" | "restore" }>;
+/** Changes of a note that they name by its id, and of a revision of it that they may name. */
+export type RevisedChange = Exclude<Change, { kind: "create" | "restore" | "save" }>;
 
 /** What of a note says who may change it: where it lies, and who made it by what history proves. */
 export type Owned = Pick<

@@ -18,7 +18,8 @@ import { encodeNote, withBody } from "./note-text.ts";
 export function writeNoteFile(fields: NoteFields, body: string): Uint8Array {
   const stated: [string, Value | undefined][] = [
     ["id", fields.id ?? undefined],
-    ["title", fields.title],
+    // A memory's title is its key.
+    ["title", fields.title === fields.key ? undefined : fields.title],
     ["type", fields.type],
     ["tags", fields.tags],
     ["created_at", fields.createdAt ?? undefined],
@@ -56,6 +57,8 @@ export interface NotePatch {
   readonly updatedAt?: string;
   /** Key by key; null removes. Keys of ours have no effect here. */
   readonly extra?: Readonly<Record<string, Value>>;
+  /** Front-matter keys of ours that name a memory, as they shall stand; undefined removes. */
+  readonly names?: ReadonlyMap<string, Value | undefined>;
   readonly body?: string;
 }
 
@@ -163,6 +166,7 @@ function keysOf({ fields, front }: NoteText, patch: NotePatch): Map<string, Valu
   if (patch.expiresAt !== undefined && patch.expiresAt !== fields.expiresAt) {
     keys.set("expires_at", patch.expiresAt ?? undefined);
   }
+  for (const [key, value] of patch.names ?? []) keys.set(key, value);
   for (const [key, value] of Object.entries(patch.extra ?? {})) {
     if (!OWN.has(key)) keys.set(key, value ?? undefined);
   }

@@ -6,17 +6,17 @@
 
 import { stemOf } from "../lib/slash-path.ts";
 import { type FrontMatter, readFrontMatter, Unreadable, type Value } from "./front-matter.ts";
-import { agentIdOf, foldAgentName, parseNoteId } from "./identity.ts";
+import { agentIdOf, parseNoteId } from "./identity.ts";
 import { parseInstant } from "./instant.ts";
 import { headings } from "./markdown.ts";
+import { isMemoryId, readMemory } from "./memory/memory-words.ts";
 import { type NoteId, SCOPES, type Scope, STATUSES, type Status } from "./note.ts";
-import { escapeSegment, memorySegments, unescapeSegment } from "./note-path.ts";
 import { bodyOf, decodeNote } from "./note-text.ts";
 import { isList } from "./yaml-text.ts";
 
 /** A note's fields as its file states them. Instants are ISO 8601 with `Z`. */
 export interface NoteFields {
-  /** Null: the file has none, or none that may count. */
+  /** Of a memory its path's, whatever the file says. Null: the file has none, or none that may count. */
   readonly id: NoteId | null;
   /** From the file, else its first heading, else the file's stem. One line, 1..300 characters. */
   readonly title: string;
@@ -48,6 +48,8 @@ export interface NoteText {
   readonly front: FrontMatter;
   /** The whole file. */
   readonly text: string;
+  /** Where words that name a memory and the path disagree, a sentence each. The path is what counts. */
+  readonly disagreements: readonly string[];
 }
 
 interface QuarantinedText {
@@ -93,58 +95,61 @@ export function readNoteFile(path: string, bytes: Uint8Array, types: ReadonlySet
   try {
     const front = readFrontMatter(decoded.text);
     const { content, offset } = bodyOf(front);
-    const fields = readFields(path, front, content, types);
+    const { fields, disagreements } = readFields(path, front, content, types);
     const bodyLine = decoded.text.slice(0, offset).split("\n").length;
-    return { kind: "note", fields, body: content, bodyOffset: offset, bodyLine, front, text: decoded.text };
+    const place = { bodyOffset: offset, bodyLine, front, text: decoded.text };
+    return { kind: "note", fields, body: content, ...place, disagreements };
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     return { kind: "quarantined", reason: error.message, line: error.line, text: decoded.text };
   }
 }
 
-function readFields(path: string, front: FrontMatter, body: string, types: ReadonlySet<string>): NoteFields {
+type Take = <T>(key: string, read: (value: Value) => T | null) => T | null;
+
+function readFields(
+  path: string,
+  front: FrontMatter,
+  body: string,
+  types: ReadonlySet<string>,
+): { readonly fields: NoteFields; readonly disagreements: readonly string[] } {
   const extra = new Map<string, Value>(front.data);
   for (const key of OWN_KEYS) extra.delete(key);
   const { data } = front;
   /** Read one of our keys; a value that can't be it is kept in `extra`. */
-  const take = <T>(key: string, read: (value: Value) => T | null): T | null => {
+  const take: Take = (key, read) => {
     const value = data.get(key);
     if (value === undefined || value === null) return null;
     const taken = read(value);
     if (taken === null) extra.set(key, value);
     return taken;
   };
-  const oneOf =
-    <T extends string>(words: readonly T[]) =>
-    (value: Value) =>
-      words.find((word) => word === textOf(value)) ?? null;
-  const memory = readMemory(path, {
-    scope: take("scope", oneOf(SCOPES)),
-    ref: take("scope_ref_id", textOf),
-    agent: take("agent_name", textOf),
-    agentId: take("agent_id", agentNumber),
-    key: take("key", textOf),
-  });
+  const { disagreements, ...names } = readNames(path, data, take, extra);
   const instant = (...keys: string[]) => {
     const [own, ...others] = keys.map((key) =>
       key.endsWith("_at") ? take(key, instantOf) : instantOf(data.get(key) ?? null),
     );
     return own ?? others.find((found) => found !== null) ?? null;
   };
-  return {
-    id: take("id", (value) => parseNoteId(textOf(value) ?? "")),
-    title: titleOf(take("title", textOf) ?? memory.key, body, path),
+  const fields = {
+    title: titleOf(take("title", textOf) ?? names.key, body, path),
     type: take("type", (value) => (types.has(textOf(value) ?? "") ? textOf(value) : null)) ?? "general",
     tags: take("tags", tagsOf) ?? [],
     createdAt: instant("created_at", "created", "date"),
     updatedAt: instant("updated_at", "modified"),
     status: take("status", oneOf(STATUSES)) ?? "open",
-    ...memory,
+    ...names,
     pinned: take("pinned", booleanOf) ?? false,
     expiresAt: take("expires_at", instantOf),
-    extra: Object.fromEntries(extra),
+    extra: {},
   };
+  return { fields: { ...fields, extra: Object.fromEntries(extra) }, disagreements };
 }
+
+const oneOf =
+  <T extends string>(words: readonly T[]) =>
+  (value: Value) =>
+    words.find((word) => word === textOf(value)) ?? null;
 
 /** A scalar's text as the file has it; null for lists, maps and nothing. */
 export function textOf(value: Value): string | null {
@@ -195,33 +200,31 @@ function titleOf(stated: string | null, body: string, path: string): string {
   return stem;
 }
 
-type Memory = Pick<NoteFields, "scope" | "scopeRefId" | "key" | "agentId" | "agentName">;
+type Names = Pick<NoteFields, "id" | "scope" | "scopeRefId" | "key" | "agentId" | "agentName">;
 
-/** A memory is what its path says; the file's own words give the full text of what the path has escaped. */
-function readMemory(
+/** What names a note. A memory is what its path says; of any other file the words of a memory are kept in `extra`. */
+function readNames(
   path: string,
-  stated: {
-    scope: Scope | null;
-    ref: string | null;
-    agent: string | null;
-    agentId: number | null;
-    key: string | null;
-  },
-): Memory {
-  const place = memorySegments(path);
-  const agreed = (text: string | null, segment: string | null, fold = (given: string) => given) => {
-    if (segment === null) return null;
-    return text !== null && escapeSegment(fold(text)) === segment
-      ? text
-      : (unescapeSegment(segment) ?? text ?? segment);
-  };
-  const agentName = place?.agent ? agreed(stated.agent, place.agent, foldAgentName) : stated.agent;
+  data: FrontMatter["data"],
+  take: Take,
+  extra: Map<string, Value>,
+): Names & { readonly disagreements: readonly string[] } {
+  const { place, disagreements } = readMemory(path, data);
+  const id = take("id", (value) => parseNoteId(textOf(value) ?? ""));
+  const agentName = take("agent_name", textOf);
+  const agentId = take("agent_id", agentNumber);
+  const scope = take("scope", oneOf(SCOPES));
+  const said = { scope_ref_id: take("scope_ref_id", textOf), key: take("key", textOf) };
+  if (place !== null) {
+    const { scope, ref: scopeRefId, agent, key } = place;
+    const derivedId = agent === null ? null : agentIdOf(agent);
+    return { id: place.id, scope, scopeRefId, key, agentName: agent, agentId: derivedId, disagreements };
+  }
+  const taken = id !== null && isMemoryId(id) ? null : id;
+  if (id !== taken) extra.set("id", id);
+  if (scope !== null && scope !== "workspace") extra.set("scope", scope);
+  for (const [key, text] of Object.entries(said)) if (text !== null) extra.set(key, text);
+  const none = { scope: "workspace", scopeRefId: null, key: null } as const;
   const derivedId = agentName === null ? null : agentIdOf(agentName);
-  return {
-    scope: place?.scope ?? stated.scope ?? "workspace",
-    scopeRefId: place === null ? stated.ref : agreed(stated.ref, place.ref),
-    key: place === null ? stated.key : agreed(stated.key, place.key),
-    agentName,
-    agentId: place?.agent ? derivedId : (stated.agentId ?? derivedId),
-  };
+  return { id: taken, ...none, agentName, agentId: agentId ?? derivedId, disagreements };
 }

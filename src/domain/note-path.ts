@@ -74,10 +74,20 @@ export function parseRepoPath(text: string, parameter = "path"): RepoPath {
 
 /**
  * The folder of `notes.create`, which lies inside a root and outside of what is never a note.
- * @throws NotesError INVALID_PARAMS  not a path, or notes in it would not be seen
+ * @throws NotesError INVALID_PARAMS  not a path, notes in it would not be seen, or its files are memory
  */
 export function parseFolder(text: string, roots: readonly string[]): RepoPath {
   const folder = parseRepoPath(text.replace(/\/$/, ""), "folder");
+  if (memorySegments(`${folder}/x.md`) !== null) {
+    const message = `the folder ${JSON.stringify(folder)} is memory's, where a file is what its path says`;
+    throw new NotesError(
+      "INVALID_PARAMS",
+      `No note is made there: ${message}. Use notes.save, or another folder.`,
+      {
+        issues: [{ path: "folder", message }],
+      },
+    );
+  }
   if (!isNotePath(`${folder}/x.md`, roots)) {
     const message = `the folder ${JSON.stringify(folder)} is outside of the roots (${roots.join(", ")}), or hidden`;
     throw new NotesError(

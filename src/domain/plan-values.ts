@@ -31,7 +31,8 @@ export function checkTitle(title: string): string {
   return title;
 }
 
-function checkLine(path: string, text: string, advice: string): void {
+/** One line that can be written. @throws NotesError INVALID_PARAMS a line break, a control character, half a character */
+export function checkLine(path: string, text: string, advice: string): void {
   if (/[\n\r\u2028\u2029]/.test(text)) throw refuseParam(path, "holds a line break", advice);
   if (/[^\P{Cc}\t]/u.test(text)) throw refuseParam(path, "holds a control character", advice);
   checkWhole(path, text);

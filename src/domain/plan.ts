@@ -7,6 +7,7 @@ import type { Change } from "./change.ts";
 import { changesLine } from "./changes-line.ts";
 import { NotesError } from "./errors.ts";
 import type { CommitAction } from "./event.ts";
+import { planSave } from "./memory/plan-save.ts";
 import type { BlobId, NoteId, NoteMetadata, RepoPath } from "./note.ts";
 import { describedNote, readableNote } from "./note-file-write.ts";
 import { planCreate } from "./plan-create.ts";
@@ -55,6 +56,8 @@ export interface Plan {
   readonly noop: boolean;
   /** True when the change was merged with others made since `ifRevision`. */
   readonly merged: boolean;
+  /** Set where a save made a memory anew: there was none, or one that had expired. */
+  readonly created?: true;
   /** Where the note lies now, when it goes back to another path. */
   readonly leaves?: { readonly path: RepoPath; readonly revision: BlobId };
 }
@@ -62,7 +65,7 @@ export interface Plan {
 /**
  * Plan one change.
  *
- * @param current  null for a create, and for a restore of a deleted note
+ * @param current  null for a create, for a restore of a deleted note, and for a save where no file lies
  * @throws NotesError CONFLICT      `ifRevision` is not current (`data.revision`, `data.merged` or `data.conflict`),
  *                                  or an edit's text occurs never or several times (`data.reason`)
  * @throws NotesError INVALID_NOTE  the file can't be read as a note (`data.path`, `data.line`)
@@ -77,6 +80,7 @@ export function plan(change: Change, current: CurrentNote | null, context: PlanC
     if (thenBytes === undefined) throw new NotesError("INTERNAL", "A restore was planned without its bytes.");
     return checkSize(planRestore(change, thenBytes, current, context), context);
   }
+  if (change.kind === "save") return checkSize(planSave(change, current, context), context);
   if (current === null) {
     throw new NotesError("NOT_FOUND", `There is no note ${change.noteId}. List or search to find its id.`, {
       note_id: change.noteId,

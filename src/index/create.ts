@@ -16,7 +16,7 @@ interface IndexOptions {
 }
 
 /** Raised when `readNoteFile` reads the same bytes otherwise than before, so that old checkpoints are refused. */
-const READING = 1;
+const READING = 2;
 
 /** An index that holds nothing yet: `rebuild` it from history, or `apply` a first commit. */
 export function createNoteIndex(options: IndexOptions = {}): NoteIndex {
@@ -59,6 +59,8 @@ function parseFile(path: RepoPath, bytes: Uint8Array, types: ReadonlySet<string>
       trouble: { line: file.line, reason: file.reason },
     };
   }
-  const { id, title, type, tags, ...said } = file.fields;
-  return { brief: { title, type, tags, claim: id }, said, body: file.body, trouble: null };
+  const { id, title, type, tags, ...fields } = file.fields;
+  const { disagreements, body } = file;
+  const said = disagreements.length === 0 ? fields : { ...fields, disagreements };
+  return { brief: { title, type, tags, claim: id }, said, body, trouble: null };
 }

@@ -20,6 +20,7 @@ interface Short {
   n?: string;
   p?: 1;
   x?: Said["extra"];
+  d?: readonly string[];
   /** Line and reason: it can't be read as a note. */
   t?: readonly [number | null, string];
   /** The body, where UTF-8 can't hold it. */
@@ -81,12 +82,13 @@ function shortened(said: Said): Short {
   if (said.agentName !== null) short.n = said.agentName;
   if (said.pinned) short.p = 1;
   if (Object.keys(said.extra).length > 0) short.x = said.extra;
+  if (said.disagreements) short.d = said.disagreements;
   return short;
 }
 
 const NO_EXTRA: Said["extra"] = Object.freeze({});
 
-function lengthened({ c, u, e, s, o, r, k, a, n, p, x }: Short): Said {
+function lengthened({ c, u, e, s, o, r, k, a, n, p, x, d }: Short): Said {
   return {
     createdAt: text(c),
     updatedAt: text(u),
@@ -99,6 +101,7 @@ function lengthened({ c, u, e, s, o, r, k, a, n, p, x }: Short): Said {
     agentName: n ?? null,
     pinned: p === 1,
     extra: x ?? NO_EXTRA,
+    ...(d === undefined ? {} : { disagreements: d }),
   };
 }
 

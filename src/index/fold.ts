@@ -3,11 +3,12 @@
  * Pure over the graph; adds to it and changes nothing else.
  * Invariant: the result is a function of the commit alone. A path that a merge took from another parent keeps
  * that side's entry whole; only a commit that really changed a file is its changer. A restored note is the one that
- * was deleted: its author and its age stay.
+ * was deleted: its author and its age stay. A memory saved over one that had expired is another.
  */
 import { type CommitEvents, type CommitInfo, type NoteEvent, ownWord } from "../domain/event.ts";
 import { parseNoteId } from "../domain/identity.ts";
 import { type BlobId, type NoteId, type RepoPath, TRUSTS, type Trust } from "../domain/note.ts";
+import { memorySegments } from "../domain/note-path.ts";
 import { trustOf } from "../domain/trust.ts";
 import type { CommitGraph } from "./commit-graph.ts";
 import type { CommitRecord, Entry, Row } from "./entry.ts";
@@ -38,7 +39,7 @@ export interface Folded {
  * @param fileOf  what the file at a path says in a blob
  */
 export function fold(graph: CommitGraph, { commit, events: given }: CommitEvents, fileOf: FileOf): Folded {
-  const events = movedBack(given, commit);
+  const events = movedBack(given.map(staysPut), commit);
   const parents = commit.parents.flatMap((id) => graph.numberOf(id) ?? []);
   const first = graph.numberOf(commit.parents[0] ?? commit.id) ?? -1;
   const number = graph.commits.length;
@@ -128,7 +129,7 @@ function writtenEntry(graph: CommitGraph, writing: Writing): Entry {
     blob: after,
     id,
     fallback: base?.fallback ?? null,
-    first: base?.first ?? number,
+    first: (madeAnew(event.commit) ? null : base?.first) ?? number,
     changed: number,
     trust: left,
     pin: file.said?.pinned ? pinOf(graph, { event, said: file.said, base, trust: left, merged }) : "none",
@@ -165,6 +166,17 @@ function movedBack(events: readonly NoteEvent[], commit: CommitInfo): readonly N
   const [from, ...others] = events.filter((event) => event.kind === "removed");
   if (!isRestore(commit) || from === undefined || others.length > 0 || events.length !== 2) return events;
   return events.map((event) => (event.kind === "written" ? { ...event, renamedFrom: from.path } : event));
+}
+
+/** A save of ours that tells no change made the memory anew, over one that had expired: who saved is its creator. */
+const madeAnew = ({ proved, changes }: CommitInfo) =>
+  proved?.action === "save" && proved.source === "api" && changes === null;
+
+/** A memory is its path: the same text at another path is another memory. */
+function staysPut(event: NoteEvent): NoteEvent {
+  if (event.kind === "removed" || event.renamedFrom === null) return event;
+  const moves = memorySegments(event.path) === null && memorySegments(event.renamedFrom) === null;
+  return moves ? event : { ...event, renamedFrom: null };
 }
 
 /** Stands only until `settleIds` has run. */

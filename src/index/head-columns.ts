@@ -3,6 +3,7 @@
  * Invariant: a row says what `metadata.ts` makes of the same file.
  */
 import { SCOPES, STATUSES } from "../domain/note.ts";
+import { pinCounts } from "../domain/trust.ts";
 import { counts, flags, reals } from "../lib/held/column.ts";
 import type { TextPool } from "../lib/held/text-pool.ts";
 import type { LiveNote } from "./metadata.ts";
@@ -13,9 +14,22 @@ const QUARANTINED = 16;
 const HIDDEN = 32;
 const KEYED = 64;
 const EXTRA = 128;
+/** Bits of the marks. */
+const PINNED = 1;
+const DISAGREES = 2;
 
 /** A row as it is set and saved, in this order. */
-const NAMES = ["entry", "text", "updatedMs", "expiresMs", "flags", "agent", "agentName", "ref"] as const;
+const NAMES = [
+  "entry",
+  "text",
+  "updatedMs",
+  "expiresMs",
+  "flags",
+  "marks",
+  "agent",
+  "agentName",
+  "ref",
+] as const;
 
 export class HeadColumns {
   /** The entry's number, from 1 on; 0: the path holds nothing. */
@@ -26,6 +40,7 @@ export class HeadColumns {
   /** Infinity: never. */
   readonly expiresMs = reals();
   readonly flags = flags();
+  readonly marks = flags();
   /** The notebook's agent id, from 1 on; 0: none. */
   readonly agent = counts();
   /** Numbers in `words`; 0: none. */
@@ -52,6 +67,7 @@ export class HeadColumns {
         (meta.key === null ? 0 : KEYED) +
         (Object.keys(meta.extra).length > 0 ? EXTRA : 0),
     );
+    this.marks.set(path, (pinCounts(meta) ? PINNED : 0) + (note.disagreements.length > 0 ? DISAGREES : 0));
     this.agent.set(path, (meta.agent_id ?? -1) + 1);
     this.agentName.set(path, this.#words.ofOrNull(meta.agent_name));
     this.ref.set(path, this.#words.ofOrNull(meta.scope_ref_id));
@@ -78,6 +94,14 @@ export class HeadColumns {
   }
   hasKey(path: number): boolean {
     return (this.flags.at(path) & KEYED) !== 0;
+  }
+  /** Whether it is pinned, by who may pin. */
+  isPinned(path: number): boolean {
+    return (this.marks.at(path) & PINNED) !== 0;
+  }
+  /** Whether its words say of a memory what its path doesn't. */
+  disagrees(path: number): boolean {
+    return (this.marks.at(path) & DISAGREES) !== 0;
   }
   hasExtra(path: number): boolean {
     return (this.flags.at(path) & EXTRA) !== 0;

@@ -4,6 +4,7 @@
  * One `set` a path keeps all of them level. No history, no search.
  */
 import type { NoteId, RepoPath } from "../domain/note.ts";
+import { byBytes } from "../lib/byte-order.ts";
 import { counts } from "../lib/held/column.ts";
 import { Pages } from "../lib/held/pages.ts";
 import { TextPool } from "../lib/held/text-pool.ts";
@@ -146,6 +147,15 @@ export class HeadState {
       if (brief.claim === null || kept === null) return [];
       return [{ id: brief.claim, kept: kept.entry.path, other, servedAs }];
     });
+  }
+
+  /** Files whose words say of a memory what their path doesn't, by path. @cost a look at every path */
+  disagreements(): { path: RepoPath; reason: string }[] {
+    return [...this.paths()]
+      .filter((path) => this.columns.disagrees(path))
+      .flatMap((path) => this.at(path) ?? [])
+      .map(({ entry, disagreements }) => ({ path: entry.path, reason: disagreements.join("; ") }))
+      .sort((a, b) => byBytes(a.path, b.path));
   }
 
   /**

@@ -25,16 +25,14 @@ import type {
   NoteChange,
   NoteIndex,
   Page,
-  RememberedRequest,
   SearchQuery,
   SearchRow,
-  Summary,
-  Viewer,
 } from "./note-index.ts";
 import { ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
 import { blobsOf, emptyParts, foldInTurns, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
 import { rebuiltParts } from "./rebuild.ts";
+import { recallNotes } from "./recall.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
 import { searchPast } from "./search/search-past.ts";
@@ -188,6 +186,14 @@ export class MemoryIndex implements NoteIndex {
     return this.#parts.state.duplicates();
   }
 
+  disagreements(): ReturnType<NoteIndex["disagreements"]> {
+    return this.#parts.state.disagreements();
+  }
+
+  recall(query: Parameters<NoteIndex["recall"]>[0]): ReturnType<NoteIndex["recall"]> {
+    return recallNotes(this.#parts.state, query);
+  }
+
   list(query: Parameters<NoteIndex["list"]>[0]): Page<NoteMetadata> {
     return listNotes(this.#parts.state, query);
   }
@@ -209,7 +215,7 @@ export class MemoryIndex implements NoteIndex {
     return searchPast({ parts: this.#parts, commit, parse: this.#options.parse, read }, query);
   }
 
-  summary(viewer: Viewer, nowMs: number): Summary {
+  summary(viewer: Parameters<NoteIndex["summary"]>[0], nowMs: number): ReturnType<NoteIndex["summary"]> {
     return summarize(this.#parts.state, viewer, nowMs);
   }
 
@@ -242,7 +248,7 @@ export class MemoryIndex implements NoteIndex {
     return this.#parts.log.reached(commit) !== null;
   }
 
-  request(key: string): RememberedRequest | null {
+  request(key: string): ReturnType<NoteIndex["request"]> {
     return rememberedRequest(this.#parts.graph, this.#parts.log, key);
   }
 

@@ -25,9 +25,12 @@ export interface LiveNote {
   /** ms; null: never. */
   readonly expiresMs: number | null;
   readonly quarantined: Quarantined | null;
+  /** Where words that name a memory and the path disagree. */
+  readonly disagreements: readonly string[];
 }
 
 const NO_EXTRA: Readonly<Record<string, unknown>> = Object.freeze({});
+const NOWHERE: readonly string[] = Object.freeze([]);
 
 /** Complete what a file says by what history proves: a note as callers see it. */
 export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): LiveNote {
@@ -81,12 +84,13 @@ export function liveNote(graph: CommitGraph, entry: Entry, parsed: ParsedFile): 
     updatedMs,
     expiresMs: meta.expires_at === null ? null : Date.parse(meta.expires_at),
     quarantined: parsed.trouble && { path: entry.path, ...parsed.trouble },
+    disagreements: said?.disagreements ?? NOWHERE,
   };
 }
 
 /** The parsed file that a note was made of, as far as it counted. */
 export function parsedOf(note: LiveNote): ParsedFile {
-  const { entry, meta, body, createdSaid, updatedSaid, isPinnedSaid, quarantined } = note;
+  const { entry, meta, body, createdSaid, updatedSaid, isPinnedSaid, quarantined, disagreements } = note;
   const { status, scope, key, pinned } = meta;
   const said = {
     createdAt: createdSaid,
@@ -100,6 +104,7 @@ export function parsedOf(note: LiveNote): ParsedFile {
     pinned: isPinnedSaid,
     expiresAt: meta.expires_at,
     extra: isPinnedSaid && !pinned ? withoutPin(meta.extra) : meta.extra,
+    ...(disagreements.length === 0 ? {} : { disagreements }),
   };
   return {
     brief: entry.brief,

@@ -99,6 +99,23 @@ export interface SearchQuery {
   readonly limit: number;
 }
 
+export interface RecallQuery {
+  /** Null: every one in sight. Without the prefix. */
+  readonly key: string | null;
+  /** Only keys that begin so; "" for every key that callers see. */
+  readonly prefix: string;
+  readonly filter: NoteFilter;
+  readonly viewer: Viewer;
+  readonly nowMs: number;
+  readonly limit: number;
+}
+
+export interface RecallRow {
+  readonly note: NoteMetadata;
+  /** The body, uncut. */
+  readonly value: string;
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   readonly total: number;
@@ -178,6 +195,11 @@ export interface NoteIndex {
     readonly servedAs: NoteId;
   }[];
 
+  /** Files whose words name another memory than their path does, and how; the path is what counts. By path. */
+  disagreements(): readonly { readonly path: RepoPath; readonly reason: string }[];
+
+  /** Memory, pinned first where the pin counts, then newest update first. */
+  recall(query: RecallQuery): { readonly rows: readonly RecallRow[]; readonly total: number };
   /** Newest update first, ties by note id. @throws NotesError INVALID_PARAMS a cursor that is none of ours */
   list(query: {
     readonly filter: NoteFilter;

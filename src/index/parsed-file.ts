@@ -16,12 +16,14 @@ export interface ParsedFile {
     readonly scope: NoteMetadata["scope"];
     readonly scopeRefId: string | null;
     readonly key: string | null;
-    /** The notebook that a memory lies in; of other notes it counts for nothing. */
+    /** Of a memory its path's; of other notes it counts for nothing. */
     readonly agentId: number | null;
     readonly agentName: string | null;
     readonly pinned: boolean;
     readonly expiresAt: string | null;
     readonly extra: Readonly<Record<string, unknown>>;
+    /** Where words that name a memory and the path disagree; absent: nowhere. */
+    readonly disagreements?: readonly string[];
   } | null;
   /** The body as in the file; the whole text of a file that can't be read as a note. */
   readonly body: string;

@@ -101,6 +101,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
         url: file.url,
       }),
       agentToken: async (wish) => identities.useAgent(wish),
+      agentName: (id) => identities.agents().find((agent) => agent.agent_id === id)?.agent ?? null,
       sync,
       quota: createQuota(quotaLimits(settings), clock),
       refused: refusals.refused,

@@ -38,6 +38,7 @@ const Status = z.object({
   notes: z.number(),
   state: z.string(),
   quarantined: z.array(z.object({ path: z.string(), line: z.number().nullable(), reason: z.string() })),
+  reported: z.array(z.object({ path: z.string(), reason: z.string() })).default([]),
 });
 
 const ok = (name: string, text: string): Finding => ({ name, state: "ok", text });
@@ -131,13 +132,16 @@ async function daemon(place: GitPlace): Promise<Finding[]> {
   const found = ok("daemon", `process ${running.pid} at ${running.url}, version ${running.version}`);
   try {
     const { url, token } = await addressOf(place, null);
-    const { notes, state, quarantined } = Status.parse(await callOverHttp(url, token, "daemon.status", {}));
+    const { notes, state, quarantined, reported } = Status.parse(
+      await callOverHttp(url, token, "daemon.status", {}),
+    );
     return [
       found,
       stateOf(notes, state),
       ...quarantined.map(({ path, line, reason }) =>
         bad("notes", `${path}${line === null ? "" : `, line ${line}`} is no note: ${reason}`),
       ),
+      ...reported.map(({ path, reason }) => note("notes", `${path}: ${reason}`)),
     ];
   } catch (error) {
     return [found, bad("notes", messageOf(error))];

@@ -26,7 +26,7 @@ export async function notebookStatus(parts: {
     duplicates: index.duplicates(),
     pending: [...new Set([...store.pending(), ...reconciler.pending()])].sort(),
     unsettled: reconciler.unsettled(),
-    reported: [...reconciler.reported(), ...published.reported()],
+    reported: [...reconciler.reported(), ...published.reported(), ...index.disagreements()],
     watching: watching ?? STARTING,
   };
 }

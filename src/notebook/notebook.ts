@@ -17,6 +17,7 @@ import type {
   Viewer,
 } from "../index/note-index.ts";
 import type { KeptConflict, RepoState } from "../store/note-store.ts";
+import type { Memories } from "./memories.ts";
 import type { Review } from "./review/review.ts";
 
 /** What a write did. A replayed request answers what the first one did. */
@@ -32,6 +33,8 @@ export interface WriteOutcome {
   /** False when the bytes were the same already: no commit was made, and `commit` is the note's last. */
   readonly changed: boolean;
   readonly merged: boolean;
+  /** The note is new: a create, or a save where there was no memory or an expired one. False when replayed. */
+  readonly created: boolean;
   readonly replayed: boolean;
 }
 
@@ -182,7 +185,7 @@ export interface NotebookStatus {
  * `commit` is null for a time before the first commit. */
 export type Moment = { readonly commit: CommitId | null; readonly atMs: number };
 
-export interface Notebook {
+export interface Notebook extends Memories {
   /**
    * Carry out one change. Writes of all doors meet in one queue and are committed in groups.
    * @param entered called when the change has its place in the queue: a write begun after that comes after it

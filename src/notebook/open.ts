@@ -17,6 +17,7 @@ import { readHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { type JoinDeps, join } from "./joining/join.ts";
 import { standingConflicts } from "./joining/standing-conflicts.ts";
+import { createMemories, pathOf } from "./memories.ts";
 import { resolveMoment } from "./moments.ts";
 import { createNotesThen } from "./note-then.ts";
 import type { Notebook } from "./notebook.ts";
@@ -201,10 +202,9 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     async write(request, caller, entered) {
       if (!firstLook.done) await firstLook.wait();
       const { change } = request;
-      const path = change.kind === "create" ? null : (index.get(change.noteId)?.path ?? null);
+      const path = pathOf(index, change);
       const resolves = resolvesConflict(change);
-      // Paths of the index are checked ones.
-      const edited = path !== null && !writer.isRepeat(request, caller) ? [path as RepoPath] : [];
+      const edited = path !== null && !writer.isRepeat(request, caller) ? [path] : [];
       if (edited.length > 0) await settleBefore(reconciler, edited, resolves);
       const outcome = await writer.write(request, caller, entered);
       if ((resolves || change.kind === "update") && !outcome.replayed)
@@ -221,6 +221,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       return joined;
     },
     metadata: (id) => index.get(id),
+    ...createMemories(index, nowMs),
     list: (query) => index.list({ ...query, nowMs: nowMs() }),
     summary: (viewer) => index.summary(viewer, nowMs()),
     history: (filter, limit, cursor) => readHistory({ store, index }, filter, limit, cursor),

@@ -41,11 +41,16 @@ export async function verifyNotebook(deps: VerifyDeps): Promise<Verified> {
     path: other,
     detail: `${id} belongs to ${kept}; this file is served as ${servedAs}. Give it an id of its own or none.`,
   }));
+  const named = index.disagreements().map(({ path, reason }) => ({
+    kind: "disagrees",
+    path,
+    detail: `${reason}. The path is what counts: correct the words, or move the file where they belong.`,
+  }));
   return {
     digest,
     rebuilt,
     equal: problems.length === 0 && rebuilt === digest,
-    problems: [...problems, ...blobs, ...files, ...twice],
+    problems: [...problems, ...blobs, ...files, ...twice, ...named],
   };
 }
 

@@ -15,6 +15,9 @@ tags: [auth, urgent]
 The refresh token is read before the migration ran.
 `;
 
+/** A rule of behaviour that somebody saved. */
+const RULE_PATH = "memory/workspace/_5f_5ffeedback_5f_5fanswer_20length.md";
+
 const PATH = "notes/2026/11/30/note_20261130_101500_k3vq7a.md";
 const DAY_MS = 24 * 3_600_000;
 
@@ -24,12 +27,19 @@ async function exampleNotebook(): Promise<TestNotebook> {
   const { person } = opened.store;
   const earlier = NOTE.replace("The refresh", "It seems that the refresh");
   person.commit({ [PATH]: earlier }, { atMs: Date.now() - 8 * DAY_MS });
-  person.commit({ [PATH]: NOTE }, { atMs: Date.now() - 1000 });
+  person.commit({ [PATH]: NOTE, [RULE_PATH]: "At most ten lines.\n" }, { atMs: Date.now() - 1000 });
   await opened.disk.headMoved();
   return opened;
 }
 
-const FOR_PERSONS = ["daemon.verify", "agent.token", "notes.commit", "notes.delete", "sync.run"];
+const FOR_PERSONS = [
+  "daemon.verify",
+  "agent.token",
+  "notes.commit",
+  "notes.delete",
+  "feedback.delete",
+  "sync.run",
+];
 
 const examples = ACTIONS.flatMap((action) =>
   action.examples.map((example) => [action.name, example.name, example] as const),

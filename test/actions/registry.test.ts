@@ -1,10 +1,13 @@
 import { readdirSync } from "node:fs";
+import { basename } from "node:path";
 import { expect, test } from "vitest";
 import { inputSchema, outputSchema } from "../../src/actions/describe.ts";
 import { ACTIONS, registry } from "../../src/actions/registry.ts";
 import { ERRORS } from "../../src/domain/errors.ts";
 
-const sources = readdirSync(new URL("../../src/actions", import.meta.url));
+const sources = readdirSync(new URL("../../src/actions", import.meta.url), { recursive: true }).map((path) =>
+  basename(String(path)),
+);
 
 test("names are unique, and each action lives in the file of its name", () => {
   expect(registry.size).toBe(ACTIONS.length);

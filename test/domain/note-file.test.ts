@@ -73,7 +73,8 @@ test("strings are the text as written, in every time zone", () => {
   if (zone === undefined) delete process.env["TZ"];
   else process.env["TZ"] = zone;
   expect(fields("tags: [1.0, 2.10]").tags).toEqual(["1.0", "2.10"]);
-  expect(fields("key: 00123").key).toBe("00123");
+  expect(fields("key: 00123", "memory/workspace/00123.md").key).toBe("00123");
+  expect(fields("key: 00123").extra).toEqual({ key: "00123" });
   expect(fields("id: 12345678901234567890").id).toBe("12345678901234567890");
   for (const title of ["12:30", "0x1F", "yes", "1e3", "007"])
     expect(fields(`title: ${title}`).title).toBe(title);

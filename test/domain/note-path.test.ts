@@ -80,6 +80,13 @@ test("the folder of a new note lies inside a root", () => {
   }
 });
 
+test("no note is made where files are memory by their path", () => {
+  for (const taken of ["memory/workspace", "memory/agents/planner", "memory/threads/t/planner/"]) {
+    expect(() => parseFolder(taken, roots)).toThrow(refused);
+  }
+  expect(parseFolder("memory/plans", roots)).toBe("memory/plans");
+});
+
 test("a day's folder is full at 128, and only the highest is filled", () => {
   const at = Date.UTC(2026, 10, 30, 23, 59, 59);
   const held = (counts: Record<string, number>) => (folder: string) => counts[folder] ?? 0;

@@ -26,7 +26,15 @@ import { git, openRpc, type Rpc } from "../support/daemon.ts";
 const TABLE = `
 call                      note                 pat  kim  planner  p-mcp  p-read  coder  nobody
 notes.create              none                  +    +      +       +      -       +      !
-notes.create memory       none                  +    +      +       +      -       -      !
+notes.create memory       none                  ?    ?      ?       ?      -       -      !
+notes.save                none                  ?    ?      +       +      -       +      !
+notes.save target         none                  +    +      +       +      -       -      !
+notes.save workspace      none                  +    +      +       +      -       +      !
+notes.recall              none                  +    +      +       +      +       +      !
+feedback.save             none                  ?    ?      +       +      -       +      !
+feedback.list             none                  +    +      +       +      +       +      !
+feedback.delete           none                  ?    ?      +       +      -       +      !
+feedback.delete target    none                  +    +      +       +      -       -      !
 notes.read                planner               +    +      +       +      +       +      !
 notes.read                agent planner         +    +      +       +      +       +      !
 notes.update              planner               +    +      +       +      -       +      !
@@ -112,6 +120,14 @@ const update = (more: Params) => (note: Known) => ({ note_id: note.id, ...more, 
 const CALLS: Readonly<Record<string, (note: Known) => Params>> = {
   "notes.create": () => ({ title: "t", content: "c" }),
   "notes.create memory": () => ({ title: "t", content: "c", folder: "memory/agents/planner" }),
+  "notes.save": () => ({ key: "k", value: "v", scope: "agent" }),
+  "notes.save target": () => ({ key: "k", value: "v", scope: "agent", target_agent_id: "planner" }),
+  "notes.save workspace": () => ({ key: "k", value: "v", scope: "workspace" }),
+  "notes.recall": () => ({}),
+  "feedback.save": () => ({ key: "k", rule: "r", scope: "agent" }),
+  "feedback.list": () => ({}),
+  "feedback.delete": () => ({ key: "none", scope: "agent" }),
+  "feedback.delete target": () => ({ key: "none", scope: "agent", target_agent_id: "planner" }),
   "notes.read": ({ id }) => ({ note_id: id }),
   "notes.update": update({ content: "changed" }),
   "notes.update pinned": update({ pinned: true }),
@@ -225,6 +241,10 @@ async function makeNotes(): Promise<void> {
     const made = await socketOf(by).call("notes.create", { title: owner, content: "text", ...more });
     notes.set(owner, { id: made.note_id, commit: made.commit });
   };
+  const save = async (owner: string, by: string, more: Params) => {
+    const made = await socketOf(by).call("notes.save", { key: owner, value: "text", ...more });
+    notes.set(owner, { id: made.note_id, commit: made.commit });
+  };
   await make("planner", "planner");
   await make("coder", "coder");
   await make("person", "kim");
@@ -232,12 +252,12 @@ async function makeNotes(): Promise<void> {
     ["planner", "planner"],
     ["coder", "coder"],
   ] as const) {
-    await make(`agent ${name}`, by, { folder: `memory/agents/${name}` });
-    await make(`thread ${name}`, by, { folder: `memory/threads/t1/${name}` });
-    await make(`person ${name}`, by, { folder: `memory/people/kim/${name}` });
-    await make(`workspace ${name}`, by, { folder: "memory/workspace" });
+    await save(`agent ${name}`, by, { scope: "agent" });
+    await save(`thread ${name}`, by, { scope: "thread", scope_ref_id: "t1" });
+    await save(`person ${name}`, by, { scope: "person", scope_ref_id: "kim" });
+    await save(`workspace ${name}`, by, { scope: "workspace" });
   }
-  await make("workspace person", "kim", { folder: "memory/workspace" });
+  await save("workspace person", "kim", { scope: "workspace" });
 }
 
 /** The note that a row speaks of, as its call needs it; a deleted or changed one is its own. */
@@ -248,14 +268,10 @@ async function noteFor(call: string, owner: string): Promise<Known> {
   if (call !== "notes.restore deleted" && call !== "notes.restore pin") return known;
   const own = notes.get(`${call} ${owner}`);
   if (own) return own;
-  const folder = owner.startsWith("agent ") ? { folder: `memory/agents/${owner.slice(6)}` } : {};
   const by = owner === "person" ? "kim" : owner.replace("agent ", "");
-  const made = await socketOf(by).call("notes.create", {
-    title: call,
-    content: "text",
-    pinned: true,
-    ...folder,
-  });
+  const made = owner.startsWith("agent ")
+    ? await socketOf(by).call("notes.save", { key: call, value: "text", scope: "agent", pinned: true })
+    : await socketOf(by).call("notes.create", { title: call, content: "text", pinned: true });
   const note = { id: made.note_id, commit: made.commit };
   notes.set(`${call} ${owner}`, note);
   await putBack(call, owner, note);

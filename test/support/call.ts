@@ -42,6 +42,7 @@ export function contextOf(
     notebook,
     daemon: {
       status: async () => ({ version: "0.1.0", protocol: 1, uptime_s: 1 }),
+      agentName: (id) => [planner, coder, reader].find((agent) => agent.agentId === id)?.name ?? null,
       sync: fakeSync,
       agentToken: async ({ name }) => ({ agent: name, agent_id: 57, token: "t".repeat(43) }),
       openrpc: () => ({ openrpc: "1.3.2" }),

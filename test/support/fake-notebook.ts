@@ -6,8 +6,9 @@ import { createHash } from "node:crypto";
 import type { WriteRequest } from "../../src/domain/change.ts";
 import { NotesError } from "../../src/domain/errors.ts";
 import { matches, type NoteFilter } from "../../src/domain/filters.ts";
-import { agentIdOf } from "../../src/domain/identity.ts";
+import { agentIdOf, type MemoryKey, memoryId } from "../../src/domain/identity.ts";
 import { type CommitId, NOTE_TYPES, type NoteMetadata } from "../../src/domain/note.ts";
+import { memoryPath } from "../../src/domain/note-path.ts";
 import type { Caller } from "../../src/domain/principal.ts";
 import type {
   Changed,
@@ -54,7 +55,8 @@ export class FakeNotebook implements Notebook {
     const before = request.idempotency && this.replay(request.idempotency);
     if (before) return before;
     const { change } = request;
-    request.permit?.(change.kind === "create" ? null : this.metadata(change.noteId));
+    const id = change.kind === "create" ? "" : change.kind === "save" ? memoryId(change) : change.noteId;
+    request.permit?.(this.metadata(id));
     const outcome = this.#apply(request, caller);
     if (request.idempotency) {
       this.#remembered.set(request.idempotency.key, { hash: request.idempotency.hash, outcome });
@@ -76,30 +78,33 @@ export class FakeNotebook implements Notebook {
     const commit = sha(`commit ${++this.#count}`);
     const agent = caller.principal.kind === "agent" ? caller.principal : null;
     const freshId = `note_20261130_100000_${sha(String(this.#count)).slice(0, 6)}`;
-    const id = change.kind === "create" ? freshId : change.noteId;
+    const id = change.kind === "create" ? freshId : change.kind === "save" ? memoryId(change) : change.noteId;
     let held = this.notes.get(id);
-    if (change.kind === "create") {
+    const created = change.kind === "create" || (change.kind === "save" && held === undefined);
+    if (created) {
+      const memory = change.kind === "save" ? change : null;
+      const owner = memory?.agent ?? agent?.name ?? null;
       const metadata: NoteMetadata = {
         note_id: id,
-        title: change.title,
-        type: change.noteType,
-        tags: [...change.tags],
+        title: change.kind === "create" ? change.title : (memory?.key ?? ""),
+        type: change.kind === "create" ? change.noteType : "general",
+        tags: change.kind === "create" ? [...change.tags] : [],
         created_at: at,
         updated_at: at,
         status: "open",
-        scope: "workspace",
-        scope_ref_id: null,
-        key: null,
-        agent_id: agent?.agentId ?? null,
-        agent_name: agent?.name ?? null,
+        scope: memory?.scope ?? "workspace",
+        scope_ref_id: memory?.ref ?? null,
+        key: memory?.key ?? null,
+        agent_id: owner === agent?.name ? (agent?.agentId ?? null) : owner === null ? null : agentIdOf(owner),
+        agent_name: owner,
         pinned: change.pinned,
         expires_at: null,
-        path: `notes/2026/11/30/${id}.md`,
-        revision: sha(change.content),
+        path: memory ? memoryPath(memory) : `notes/2026/11/30/${id}.md`,
+        revision: sha(id),
         trust: agent ? "agent" : "person",
         extra: { ...change.extra },
       };
-      held = { metadata, content: change.content };
+      held = { metadata, content: change.kind === "create" ? change.content : (memory?.value ?? "") };
     }
     if (held === undefined) throw this.#missing(id);
     const { metadata } = held;
@@ -110,7 +115,10 @@ export class FakeNotebook implements Notebook {
     ) {
       throw new NotesError("CONFLICT", "The note changed since.", { revision: metadata.revision });
     }
-    if (change.kind === "update") {
+    if (change.kind === "save") {
+      held.content = change.value;
+      metadata.pinned = change.pinned;
+    } else if (change.kind === "update") {
       if (change.content !== undefined) held.content = change.content;
       if (change.title !== undefined) metadata.title = change.title;
       if (change.noteType !== undefined) metadata.type = change.noteType;
@@ -163,6 +171,7 @@ export class FakeNotebook implements Notebook {
       updatedAt: at,
       changed: true,
       merged: false,
+      created,
       replayed: false,
     };
   }
@@ -179,6 +188,25 @@ export class FakeNotebook implements Notebook {
   #publish(change: Changed): void {
     this.log.push(change);
     for (const subscriber of this.#subscribers) subscriber.pump();
+  }
+
+  memory(key: MemoryKey): NoteMetadata | null {
+    return this.metadata(memoryId(key));
+  }
+
+  /** Who sees what is the index's to say: here everyone sees everything. */
+  recall({ filter, key, prefix, limit }: Parameters<Notebook["recall"]>[0]): ReturnType<Notebook["recall"]> {
+    const rows = this.#rows(filter)
+      .filter(({ metadata }) => metadata.key?.startsWith(key === null ? prefix : `${prefix}${key}`))
+      .map(({ metadata, content }) => ({ note: metadata, value: content }));
+    return { rows: rows.slice(0, limit), total: rows.length };
+  }
+
+  agentName(agentId: number): string | null {
+    return (
+      [...this.notes.values()].find(({ metadata }) => metadata.agent_id === agentId)?.metadata.agent_name ??
+      null
+    );
   }
 
   metadata(id: string): NoteMetadata | null {

@@ -29,8 +29,9 @@ export function addActionCommand(
   described: CliCommand,
   host: CliHost,
 ): Command {
-  const command = program
-    .command(described.command)
+  const [name = "", group] = described.command.split(" ").reverse();
+  const command = (group === undefined ? program : groupOf(program, group))
+    .command(name)
     .summary(inList(described.summary))
     .description(described.description);
   for (const option of described.options) {
@@ -57,6 +58,14 @@ export function addActionCommand(
   });
   return command;
 }
+
+/** The command that others stand below: `feedback` of `feedback save`. */
+function groupOf(program: Command, name: string): Command {
+  const made = program.commands.find((command) => command.name() === name);
+  return made ?? program.command(name).summary(GROUPS[name] ?? "");
+}
+
+const GROUPS: Readonly<Record<string, string>> = { feedback: "rules of how to behave" };
 
 /** An action's parameter as options: `--note-type`, and `--type` beside it; `--tag` several times, or `--tags`. */
 function optionsFor(option: CliOption): Option[] {

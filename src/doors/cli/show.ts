@@ -19,6 +19,26 @@ const VIEWS: Views = {
   "notes.edit": changed,
   "notes.delete": (gone, io) =>
     `${styled(io, "yellow", "deleted")} ${gone.note_id}  ${plain(gone.title ?? "")}  (commit ${commit(gone.commit)})\n`,
+  "notes.save": saved,
+  "feedback.save": saved,
+  "feedback.delete": (gone, io) =>
+    `${styled(io, "yellow", "deleted")} ${plain(gone.key ?? "")}  ${gone.note_id}  (commit ${commit(gone.commit)})\n`,
+  "notes.recall": ({ notes }, io) =>
+    remembered(
+      notes.map((row) => ({ ...row, text: row.value, about: row.pinned ? ["pinned"] : [] })),
+      io,
+    ),
+  "feedback.list": ({ rules }, io) =>
+    remembered(
+      rules.map((row) => ({
+        ...row,
+        text: [row.rule, row.why && `Why: ${row.why}`, row.how_to_apply && `How: ${row.how_to_apply}`]
+          .filter(Boolean)
+          .join("\n"),
+        about: [],
+      })),
+      io,
+    ),
   "notes.read": read,
   "notes.list": list,
   "notes.search": ({ results, total }, io) =>
@@ -87,6 +107,43 @@ export function changeLine(change: ResultOf<"notes.changes">["changes"][number],
 function changed(result: ResultOf<"notes.update">, io: Shown): string {
   const word = result.changed === false ? "unchanged" : result.merged ? "merged" : "updated";
   return `${styled(io, "green", word)} ${result.note_id}  (commit ${commit(result.commit)}, revision ${commit(result.revision ?? "")})\n`;
+}
+
+function saved(result: ResultOf<"notes.save">, io: Shown): string {
+  const word = result.created ? "saved" : "updated";
+  return `${styled(io, "green", word)} ${plain(result.key ?? "")}  ${result.note_id}  (commit ${commit(result.commit)})\n`;
+}
+
+/** Memory with its texts whole, each below what it is called and whose it is. */
+function remembered(
+  rows: readonly {
+    readonly key: string;
+    readonly text: string;
+    readonly scope: string;
+    readonly scope_ref_id: string | null;
+    readonly agent_name: string | null;
+    readonly updated_at: string;
+    readonly about: readonly string[];
+    readonly truncated?: true | undefined;
+  }[],
+  io: Shown,
+): string {
+  return (
+    rows
+      .map(({ key, text, scope, scope_ref_id: ref, agent_name: agent, updated_at, about, truncated }) => {
+        const facts = [
+          ref === null ? scope : `${scope} ${ref}`,
+          agent === null ? "" : `by ${agent}`,
+          minute(updated_at),
+          ...about,
+          truncated ? "cut: notesd read" : "",
+        ];
+        const lines = plain(text).trimEnd().split("\n");
+        const head = plain(facts.filter((fact) => fact !== "").join(", "));
+        return `${styled(io, "bold", plain(key))}  ${styled(io, "dim", head)}\n${lines.map((line) => `  ${line}\n`).join("")}`;
+      })
+      .join("") + footer(io, rows.length, null, null)
+  );
 }
 
 function read(

@@ -9,24 +9,27 @@ export interface Sight {
   readonly filter: NoteFilter;
   readonly viewer: Viewer;
   readonly nowMs: number;
+  /** What is hidden, and nothing else; absent: the other way round. */
+  readonly hidden?: true;
 }
 
 const WORKSPACE = SCOPES.indexOf("workspace");
 
 /**
  * Whether a query shows the note at a path's number: it passes the filter, is not expired, has no hidden key
- * (`__…`), and, where the filter names no notebook, lies in the viewer's sight: for an agent its own notebook,
+ * (`__…`; or has one, where that is asked for), and, where the filter names no notebook, lies in the viewer's sight: for an agent its own notebook,
  * workspace memory and every typed note; for a person everything.
  *
  * @cost a look at a few columns; a note becomes an object only for a filter by `extra`
  * @see spec: protocol, section 4, "Who sees what"
  */
-export function sightOf(head: HeadState, { filter, viewer, nowMs }: Sight): (path: number) => boolean {
+export function sightOf(head: HeadState, sight: Sight): (path: number) => boolean {
+  const { filter, viewer, nowMs, hidden = false } = sight;
   const { columns } = head;
   const passes = filterOf(head, filter);
   const own = filter.agentIds === undefined && viewer.kind === "agent" ? viewer.agentId + 1 : null;
   return (path) => {
-    if (columns.expiresMs.at(path) <= nowMs || columns.isHidden(path)) return false;
+    if (columns.expiresMs.at(path) <= nowMs || columns.isHidden(path) !== hidden) return false;
     if (own !== null && columns.hasKey(path) && columns.scopeOf(path) !== WORKSPACE) {
       if (columns.agent.at(path) !== own) return false;
     }

@@ -62,6 +62,7 @@ export async function readPushedNotes(
       const marker = conflictMarkers(note.text);
       if (marker !== null)
         warnings.push(`${path}:${marker} holds conflict markers; the last version without is served.`);
+      for (const told of note.disagreements) warnings.push(`${path}: ${told}. The path is what counts.`);
       const { id } = note.fields;
       const old = read(before);
       if (id === null || (old?.kind === "note" && old.fields.id === id)) continue;

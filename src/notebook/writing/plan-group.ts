@@ -6,29 +6,36 @@ import type { Change, WriteRequest } from "../../domain/change.ts";
 import { authorOf } from "../../domain/commit-message.ts";
 import { NotesError } from "../../domain/errors.ts";
 import type { CommitEvents } from "../../domain/event.ts";
-import { newNoteId } from "../../domain/identity.ts";
+import { memoryId, newNoteId } from "../../domain/identity.ts";
+import { memoryOf } from "../../domain/memory/plan-save.ts";
 import { type BlobId, isExpired, type NoteId, type NoteMetadata, type RepoPath } from "../../domain/note.ts";
-import { dayFolder, newNotePath, parseFolder } from "../../domain/note-path.ts";
-import { type CurrentNote, currentNote, type Plan, plan } from "../../domain/plan.ts";
+import { dayFolder, memorySegments, newNotePath, parseFolder } from "../../domain/note-path.ts";
+import { currentNote, type Plan, plan } from "../../domain/plan.ts";
 import type { Caller, Principal } from "../../domain/principal.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
 import { folderOf } from "../../lib/slash-path.ts";
 import type { Draft, NoteStore } from "../../store/note-store.ts";
 import { requireNote } from "../find-note.ts";
+import { idAtPathOf } from "../memories.ts";
 import type { WriteOutcome } from "../notebook.ts";
 import type { SecretGuard } from "../secrets/secret-guard.ts";
+import { outcomeOf, unchanged } from "./outcome.ts";
 import { type Found, ownedBy } from "./owned-by.ts";
 import { refuseSecrets } from "./refuse-secrets.ts";
 
 export type PlannedWrite =
+  /** Nothing to commit: what it wishes is what an earlier write of the group will have done, so that one answers. */
+  | { readonly kind: "like"; readonly earlier: Drafted }
   /** Nothing to commit: the bytes are the same already. */
   | { readonly kind: "answer"; readonly outcome: WriteOutcome }
-  | {
-      readonly kind: "draft";
-      readonly draft: Draft;
-      /** The answer, once the draft is committed and folded. */
-      readonly answer: (events: CommitEvents) => WriteOutcome;
-    };
+  | Drafted;
+
+interface Drafted {
+  readonly kind: "draft";
+  readonly draft: Draft;
+  /** The answer, once the draft is committed and folded. */
+  readonly answer: (events: CommitEvents) => WriteOutcome;
+}
 
 export interface GroupPlanner {
   /** @param requestKey 64 hex to remember the request by, or null */
@@ -59,12 +66,14 @@ interface PlanningDeps {
 interface Ahead {
   /** Notes as they will be; null: deleted. */
   readonly notes: Map<NoteId, Found | null>;
+  /** The last draft of each note. */
+  readonly drafts: Map<NoteId, Drafted>;
   readonly added: Map<string, number>;
 }
 
 /** Make the planner of one group; the next group needs another. */
 export function createGroupPlanner(deps: PlanningDeps): GroupPlanner {
-  const ahead: Ahead = { notes: new Map(), added: new Map() };
+  const ahead: Ahead = { notes: new Map(), drafts: new Map(), added: new Map() };
   return { plan: (request, caller, key) => planWrite(deps, ahead, request, caller, key) };
 }
 
@@ -100,18 +109,23 @@ async function planWrite(
     baseBytes:
       ifRevision === undefined || ifRevision === current?.revision ? null : await bytesOf(deps, ifRevision),
   });
-  const metadata = found?.metadata ?? null;
+  const metadata = planned.created ? null : (found?.metadata ?? null);
   if (planned.noop && current !== null && requestKey === null) {
+    const earlier = ahead.drafts.get(planned.noteId);
+    if (earlier !== undefined) return { kind: "like", earlier };
     return { kind: "answer", outcome: unchanged(deps, current, metadata, planned.merged) };
   }
   // Before it is remembered: what the group plans after it must not build on it.
   await refuseSecrets(deps.secrets, planned, request, caller, current?.bytes ?? null);
-  remember(deps, ahead, planned, metadata, found?.maker ?? caller.principal);
-  return {
+  const maker = planned.created ? caller.principal : (found?.maker ?? caller.principal);
+  remember(deps, ahead, planned, metadata, maker);
+  const drafted: Drafted = {
     kind: "draft",
     draft: draftOf(planned, request, caller, requestKey, nowMs, resolvedOnDisk(deps, request, planned.path)),
     answer: (events) => outcomeOf(deps, planned, metadata, events, nowMs),
   };
+  ahead.drafts.set(planned.noteId, drafted);
+  return drafted;
 }
 
 /** The note that a change is of; null: none yet, or for a restore none any more. */
@@ -123,6 +137,7 @@ async function findFor(
 ): Promise<Found | null> {
   if (change.kind === "create") return null;
   if (change.kind === "expire") return findExpired(deps, ahead, change.noteId, nowMs);
+  if (change.kind === "save") return findAtPath(deps, ahead, change);
   if (change.kind !== "restore") return find(deps, ahead, change.noteId, nowMs);
   const planned = ahead.notes.get(change.noteId);
   const named = planned === undefined ? deps.index().get(change.noteId) : null;
@@ -136,6 +151,16 @@ async function findFor(
   }
   // Not by `find`: an expired note is brought back too.
   return there === null ? null : find(deps, ahead, change.noteId, Number.NEGATIVE_INFINITY);
+}
+
+/** What lies at a memory's path, expired or not; null: nothing. */
+async function findAtPath(deps: PlanningDeps, ahead: Ahead, change: Extract<Change, { kind: "save" }>) {
+  const planned = ahead.notes.get(memoryId(memoryOf(change)));
+  if (planned !== undefined) return planned;
+  const taker = idAtPathOf(deps.index(), change);
+  return taker === null || ahead.notes.get(taker) === null
+    ? null
+    : find(deps, ahead, taker, Number.NEGATIVE_INFINITY);
 }
 
 const pathTaken = (path: RepoPath, taker: NoteId) =>
@@ -221,7 +246,7 @@ function draftOf(
     atMs: nowMs,
     message: {
       action,
-      label: type,
+      label: memorySegments(path)?.scope ?? type,
       title,
       reason,
       changes,
@@ -236,52 +261,5 @@ function draftOf(
     },
     files: planned.noop ? [] : [{ path, expected, bytes, ...(onDisk === null ? {} : { onDisk }) }, ...moved],
     origin: "door",
-  };
-}
-
-function outcomeOf(
-  deps: PlanningDeps,
-  planned: Plan,
-  metadata: NoteMetadata | null,
-  { commit, events }: CommitEvents,
-  nowMs: number,
-): WriteOutcome {
-  const revision = planned.bytes === null ? null : deps.blobId(planned.bytes);
-  const now = deps.index().get(planned.noteId);
-  const planTime = new Date(nowMs).toISOString();
-  return {
-    noteId: planned.noteId,
-    path: planned.bytes === null ? null : planned.path,
-    revision,
-    commit: commit.id,
-    title: planned.title,
-    createdAt: metadata?.created_at ?? now?.created_at ?? planTime,
-    updatedAt: now !== null && now.revision === revision ? now.updated_at : planTime,
-    changed: events.length > 0,
-    merged: planned.merged,
-    replayed: false,
-  };
-}
-
-/** The answer to a change that changes nothing: the note's last commit. */
-function unchanged(
-  deps: PlanningDeps,
-  { noteId, path, revision, title }: CurrentNote,
-  metadata: NoteMetadata | null,
-  merged: boolean,
-): WriteOutcome {
-  const [last] = deps.index().history({ noteId }, 1, null).items;
-  if (last === undefined) throw new NotesError("INTERNAL", `History knows no commit of ${noteId}.`);
-  return {
-    noteId,
-    path,
-    revision,
-    commit: last.commit,
-    title,
-    createdAt: metadata?.created_at ?? "",
-    updatedAt: metadata?.updated_at ?? "",
-    changed: false,
-    merged,
-    replayed: false,
   };
 }

@@ -16,6 +16,7 @@ import type { WriteOutcome } from "../notebook.ts";
 import type { Follower } from "./follow.ts";
 import type { GroupPlanner, PlannedWrite } from "./plan-group.ts";
 import { createWriteQueue } from "./queue.ts";
+import { inTheWay, lostRaces, mismatch } from "./refused.ts";
 
 /** A group of writes is one pack, one fsync round and one ref update. */
 const MAX_GROUP = 256;
@@ -36,13 +37,18 @@ interface Entry {
   readonly reject: (error: unknown) => void;
 }
 
+type Drafted = PlannedWrite & { kind: "draft" };
+
+/** What needs no commit but was planned on drafts of its group: it tells of what these make of a note, so it waits. */
+type Deferred = { readonly entry: Entry } & (
+  | { readonly like: Drafted }
+  /** `before`: how many drafts were planned when it was refused. */
+  | { readonly refusal: unknown; readonly before: number }
+);
+
 interface PlannedGroup {
-  readonly drafts: { readonly entry: Entry; readonly planned: PlannedWrite & { kind: "draft" } }[];
-  /**
-   * What needs no commit but was planned after drafts: it may tell of what these make of a note, so it waits for them.
-   * `refusal` null: nothing is to be changed.
-   */
-  readonly deferred: { readonly entry: Entry; readonly refusal: unknown }[];
+  readonly drafts: { readonly entry: Entry; readonly planned: Drafted }[];
+  readonly deferred: Deferred[];
 }
 
 interface WriterDeps {
@@ -128,10 +134,10 @@ export function createWriter(deps: WriterDeps): Writer {
         }
         const planned = await planner.plan(entry.request, entry.caller, entry.requestKey);
         if (planned.kind === "draft") drafts.push({ entry, planned });
-        else if (drafts.length > 0) deferred.push({ entry, refusal: null });
+        else if (planned.kind === "like") deferred.push({ entry, like: planned.earlier });
         else entry.resolve(planned.outcome);
       } catch (error) {
-        if (drafts.length > 0) deferred.push({ entry, refusal: error });
+        if (drafts.length > 0) deferred.push({ entry, refusal: error, before: drafts.length });
         else entry.reject(error);
       }
     }
@@ -140,15 +146,28 @@ export function createWriter(deps: WriterDeps): Writer {
 
   /**
    * Answer what was planned on writes of its own group, now that these stand.
-   * @param stands whether all of them do; else what was seen may never have been
+   * @param outcomes of the drafts; empty: none stands, and what was seen may never have been
    * @returns what has to be planned anew
    */
-  function settleDeferred(deferred: PlannedGroup["deferred"], stands: boolean): Entry[] {
-    return deferred.flatMap(({ entry, refusal }) => {
-      // Only now does the index know in which commit a note went, or which one made it what it already is.
+  function settleDeferred({ drafts, deferred }: PlannedGroup, outcomes: readonly DraftOutcome[]): Entry[] {
+    const stands = outcomes.length > 0 && outcomes.every(({ kind }) => kind === "committed");
+    return deferred.flatMap(({ entry, ...planned }) => {
+      if ("like" in planned) {
+        const made = outcomes[drafts.findIndex((one) => one.planned === planned.like)];
+        if (made?.kind === "committed") {
+          const outcome = planned.like.answer(made.events);
+          entry.resolve({ ...outcome, changed: false, merged: false, created: false });
+          return [];
+        }
+      }
+      const refusal = "like" in planned ? null : planned.refusal;
       const isGone = refusal instanceof NotesError && refusal.code === "NOT_FOUND";
+      // Only now does the index know in which commit the note went; unless a later write of the group made it again.
+      const later = "like" in planned ? [] : drafts.slice(planned.before);
+      const isAgain =
+        isGone && later.some((one) => one.planned.draft.message.noteIds.includes(idOf(refusal)));
       const mayWait = ++entry.attempts <= MAX_ATTEMPTS;
-      if (mayWait && (!stands || refusal === null || isGone)) return [entry];
+      if (mayWait && (!stands || (isGone && !isAgain))) return [entry];
       entry.reject(stands && refusal !== null ? refusal : lostRaces());
       return [];
     });
@@ -170,6 +189,7 @@ export function createWriter(deps: WriterDeps): Writer {
       updatedAt: note?.updated_at ?? "",
       changed: false,
       merged: false,
+      created: false,
       replayed: true,
     };
   }
@@ -189,14 +209,15 @@ export function createWriter(deps: WriterDeps): Writer {
       for (const entry of entries) entry.reject(error);
       return;
     }
-    const { drafts, deferred } = await plan(entries);
+    const group = await plan(entries);
+    const { drafts } = group;
     if (drafts.length === 0) return;
     let outcomes: readonly DraftOutcome[];
     try {
       ({ outcomes } = await commitDrafts(drafts.map(({ planned: { draft } }) => draft)));
     } catch (error) {
       for (const { entry } of drafts) entry.reject(error);
-      queue.putBack(settleDeferred(deferred, false));
+      queue.putBack(settleDeferred(group, []));
       return;
     }
     const again: Entry[] = [];
@@ -209,8 +230,7 @@ export function createWriter(deps: WriterDeps): Writer {
       // What is in the way may be gone in a moment: some editors hold a second link while they save.
       else settleThenRetry(entry, outcome.kind === "blocked" ? [outcome.path] : outcome.paths);
     });
-    const stands = outcomes.every(({ kind }) => kind === "committed");
-    queue.putBack([...again, ...settleDeferred(deferred, stands)]);
+    queue.putBack([...again, ...settleDeferred(group, outcomes)]);
   }
 
   /** A person's save lies in the way: it is committed first, outside the queue, then the write is planned anew. */
@@ -262,22 +282,4 @@ export function createWriter(deps: WriterDeps): Writer {
   };
 }
 
-const mismatch = () =>
-  new NotesError(
-    "IDEMPOTENCY_MISMATCH",
-    "This idempotency_key was used for a request with other parameters. Send the same parameters again, or take a new key.",
-  );
-
-const inTheWay = ({ path, why }: { readonly path: RepoPath; readonly why: string }) =>
-  new NotesError(
-    "CONFLICT",
-    `${path} can't be written: it ${why}. Nothing was written; move what is in the way, or choose another folder.`,
-    { reason: "path_taken", path },
-  );
-
-const lostRaces = () =>
-  new NotesError(
-    "REPO_BUSY",
-    "The note's file kept changing while this write was being committed. Nothing was written; try again in a moment.",
-    { state: "locked", retry_after_ms: 1000 },
-  );
+const idOf = (refusal: NotesError) => String(refusal.data["note_id"]);
