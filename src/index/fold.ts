@@ -148,13 +148,20 @@ function pinOf(
   },
 ): Pin {
   const { event, said, base, trust, merged } = made;
-  const agentId = event.commit.proved?.agentId ?? null;
-  const author = base ? (commits.agentOf(base.first)?.agentId ?? null) : agentId;
+  const { proved } = event.commit;
+  const agentId = proved?.agentId ?? null;
+  const maker = base ? (commits.agentOf(base.first)?.agentId ?? null) : agentId;
   return pinAfter({
     trust,
     agentId,
-    authorId: isNotebooks(said, event.path) ? said.agentId : author,
-    before: base?.pin ?? null,
+    // Memory of the workspace is every agent's to save.
+    authorId: isNotebooks(said, event.path)
+      ? said.agentId
+      : memorySegments(event.path)?.scope === "workspace"
+        ? agentId
+        : maker,
+    // A save says anew whether what it saves is pinned.
+    before: proved?.action === "save" ? null : (base?.pin ?? null),
     sides: merged?.map(({ pin }) => pin) ?? null,
   });
 }

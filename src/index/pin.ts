@@ -16,9 +16,9 @@ export interface Pinning {
   readonly trust: Trust;
   /** Who acted; null: no agent. */
   readonly agentId: number | null;
-  /** Whose note it is: who first wrote it, or whose notebook it lies in; null: no agent's. */
+  /** Whose pins count there: who first wrote it, whose notebook it lies in, or any agent's; null: no agent's. */
   readonly authorId: number | null;
-  /** The note's pin before; null: it is new. */
+  /** The note's pin before; null: it is new, or was said anew. */
   readonly before: Pin | null;
   /** Of a merge: its sides' pins. */
   readonly sides: readonly Pin[] | null;

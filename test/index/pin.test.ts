@@ -1,6 +1,7 @@
 /** Whose pins count, by one change and over a history. */
 import { expect, test } from "vitest";
-import type { NoteId } from "../../src/domain/note.ts";
+import { agentIdOf } from "../../src/domain/identity.ts";
+import type { NoteId, RepoPath } from "../../src/domain/note.ts";
 import { pinCounts } from "../../src/domain/trust.ts";
 import { createNoteIndex, restoreNoteIndex } from "../../src/index/create.ts";
 import { type Pinning, pinAfter } from "../../src/index/pin.ts";
@@ -86,4 +87,26 @@ test("an agent pins its own note and nobody else's, also by bringing an old stat
   expect(await after([NOTE("x", ""), agent(8)], [NOTE("x"), agent(7)])).toMatchObject(CLAIMED);
   const restored = { proved: { ...agent(7).proved, action: "restore" as const } };
   expect(await after([NOTE("x"), {}], [NOTE("x", ""), person], [NOTE("x"), restored])).toMatchObject(CLAIMED);
+});
+
+test("memory of the workspace is pinned by whichever agent saves it; of a notebook by its own agent alone", async () => {
+  const id = "mem_aaaaaaaaaaaaaaaaaaaa";
+  const save = (agentId: number) => ({ proved: { ...agent(agentId).proved, action: "save" as const } });
+  const memory = (path: string, name: string) => async (by: CommitOptions) => {
+    const builder = new HistoryBuilder();
+    const index = createNoteIndex();
+    const text = (body: string, pin: string) =>
+      `---\nid: ${id}\nkey: k\n${name === "" ? "" : `agent_name: ${name}\nscope: agent\n`}${pin}---\n${body}\n`;
+    const pushed = builder.change(null, { [path]: text("pushed", "pinned: true\n") });
+    const saved = builder.change(pushed, { [path]: text("saved", "pinned: true\n") }, by);
+    await index.apply(builder.history(null, saved), builder.read, saved);
+    const noteId = index.idAt(path as RepoPath);
+    return noteId && index.get(noteId)?.pinned;
+  };
+  expect(await memory("memory/workspace/k.md", "")(save(7))).toBe(true);
+  // One that only works on what was pushed lends it nothing.
+  expect(await memory("memory/workspace/k.md", "")(agent(7))).toBe(false);
+  const own = memory("memory/agents/planner/k.md", "planner");
+  expect(await own(save(agentIdOf("planner")))).toBe(true);
+  expect(await own(save(7))).toBe(false);
 });
