@@ -87,7 +87,9 @@ async function planWrite(
   const { change } = request;
   const nowMs = deps.nowMs();
   const found = await findFor(deps, ahead, change, nowMs);
-  request.permit?.(found === null ? null : ownedBy(found));
+  // One that has expired is nobody's to change any more: it is brought back as a deleted one is.
+  const isGone = change.kind === "restore" && found?.metadata && isExpired(found.metadata, nowMs);
+  request.permit?.(found === null || isGone ? null : ownedBy(found));
   const current = found?.note ?? null;
   const ifRevision = "ifRevision" in change ? change.ifRevision : undefined;
   const thenBytes = change.kind === "restore" ? await deps.store.readBlob(change.revision) : undefined;

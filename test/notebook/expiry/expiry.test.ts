@@ -120,6 +120,28 @@ test("it can be restored, before it is removed and after, and then does not expi
   }
 });
 
+test("who may bring it back is asked as of a deleted note, also before it is removed", async () => {
+  const { noteId, path, revision } = await make("Whose", 1);
+  if (path === null || revision === null) throw new Error("nothing was made");
+  const asked: unknown[] = [];
+  const restore = () =>
+    driven(
+      on.notebook.write(
+        {
+          change: { kind: "restore", noteId, path, revision },
+          permit: (now) => void asked.push(now?.note_id ?? null),
+          ...{ reason: null, idempotency: null },
+        },
+        agent("other"),
+      ),
+    );
+  await restore();
+  clock.advance(HOUR_MS + 10);
+  await restore();
+  await restore();
+  expect(asked).toEqual([noteId, null, noteId]);
+});
+
 test("subscribers hear of it with the note as it was", async () => {
   const { noteId } = await make("Told of", 1);
   const start = on.notebook.changes(await cursor(), 10, {}, PERSON);
