@@ -34,7 +34,12 @@ export interface PurgeFound {
   readonly first_commit: string | null;
   /** Objects that go. */
   readonly objects: number;
-  readonly refs: readonly { readonly ref: string; readonly becomes: "rewritten" | "dropped" }[];
+  readonly refs: readonly {
+    readonly ref: string;
+    readonly becomes: "rewritten" | "dropped";
+    /** Of one that goes: commits that no other ref reaches. */
+    readonly commits_only_here: number;
+  }[];
 }
 
 /** A file that is no object and holds it. `done`: what a purge does about it. */
@@ -94,7 +99,10 @@ export function purgeText(report: PurgeReport): string {
   );
   part(
     dry_run ? "Refs that reach it:" : "Refs:",
-    some(report.refs, ({ ref, becomes }) => plain(`${ref}  ${dry_run ? `would be ${becomes}` : becomes}`)),
+    some(report.refs, ({ ref, becomes, commits_only_here: lost }) => {
+      const only = lost === 0 ? "" : `, with ${lost} commits that no other ref reaches`;
+      return plain(`${ref}  ${dry_run ? `would be ${becomes}` : becomes}${only}`);
+    }),
   );
   part(
     "Files beside the history:",

@@ -14,6 +14,7 @@ import { pidSpace } from "../../lib/process-alive.ts";
 import { takeProcessLock } from "../../lib/process-lock.ts";
 import type { LeaseAnswer } from "../../notebook/push/push-side.ts";
 import { type SecretGuard, secretGuard } from "../../notebook/secrets/secret-guard.ts";
+import { isPurgeOpen } from "../../store/purge/plan-file.ts";
 import { publishedIntents } from "../../store/recovery/published-intents.ts";
 import { readHead } from "../../store/refs/refs.ts";
 import { pushRules } from "../push-rules.ts";
@@ -88,6 +89,10 @@ async function check(push: Push): Promise<readonly Fault[]> {
 
 /** Under the writer lock. */
 async function alone(push: Push): Promise<readonly Fault[]> {
+  if (isPurgeOpen(push.place.gitDir)) {
+    const what = "notesd ended there in the middle of a purge";
+    return [fault("", what, "Run notesd recover (or notesd start) there, then push again.")];
+  }
   if ((await publishedIntents(push.place.gitDir)) > 0) {
     const what = "notesd ended there in the middle of a write";
     return [fault("", what, "Run notesd recover (or notesd start) there, then push again.")];

@@ -42,7 +42,7 @@ export function foundBy(
     rewritten_commits: commits.length,
     first_commit: commits[0] ?? null,
     objects: survey.tainted.size,
-    refs: refs.map(({ ref, becomes }) => ({ ref, becomes })),
+    refs: refs.map(({ ref, becomes, onlyHere }) => ({ ref, becomes, commits_only_here: onlyHere })),
   };
 }
 
@@ -79,7 +79,7 @@ export async function whatToolsCannot(place: GitPlace, branch: string): Promise<
       (name) =>
         `${name} still has the old history. Who owns it replaces ${branch} there with a push of it with Git's option --force-with-lease (and of each rewritten branch and tag), and has the host collect its garbage; sync never forces.`,
     ),
-    "Every other clone: once the remote is replaced, notesd sync --accept-remote there, then purge the same value there too; or clone anew.",
+    "Every other clone, once the remote is replaced: notesd sync --accept-remote there, then purge the same value there too; or clone anew. One that holds writes which were never pushed purges first and syncs then, which joins both.",
     "Published pages, mails, forks, caches of hosts, backups and snapshots of disks keep what they have.",
   ];
 }

@@ -9,11 +9,10 @@ import { join } from "node:path";
 import { ProcessError } from "../../domain/process-error.ts";
 import type { Flags } from "../../doors/cli/host.ts";
 import type { PurgeFile, PurgeFound, PurgeReport, PurgeWish } from "../../doors/cli/purge-report.ts";
-import { writeDurably } from "../../lib/durable-file.ts";
 import { carryOutPurge, type PurgeStep } from "../../store/purge/carry-out.ts";
 import { asRefusal, MovedMeanwhile } from "../../store/purge/move-refs.ts";
 import { purgeObstacles } from "../../store/purge/obstacles.ts";
-import { dropPlan } from "../../store/purge/plan-file.ts";
+import { dropPlan, PURGE_MAP } from "../../store/purge/plan-file.ts";
 import {
   isHeldByObjects,
   lookForPurge,
@@ -39,8 +38,7 @@ const OBJECTS_LEFT: PurgeFile = {
   done: "left",
   why: "another Git brought an object with it meanwhile; end what it does there",
 };
-/** Old and new commits of the last purge, a line each. */
-const MAP_FILE = "notesd/purge-map";
+const MOST_ATTEMPTS = 3;
 /** Ids that are made of ids: a reference to a memory that is named in another one's key. */
 const MOST_ROUNDS = 5;
 
@@ -67,23 +65,39 @@ export async function purge(
     await goOn(resolved);
     await recoverFirst(resolved);
     refuseObstacles(gitdir);
-    const looked = await look(resolved, wish);
-    const key = await proofKey(join(gitdir, "notesd", "proof.key"));
-    const prepared = looked.look.survey.tainted.size > 0 ? await prepare(gitdir, looked, key) : null;
-    if (prepared !== null) await writeMap(gitdir, prepared);
-    const kept = prepared === null ? [] : await carryOut(resolved, prepared, onStep);
-    const left = filesWith(resolved.place, { ...looked, files: [] }, true);
-    // An edit of a note that goes is that note's text still; of another file it only matters what it holds.
-    const edited = wish.note === null ? [] : kept.filter((path) => !left.some((file) => file.path === path));
-    const files: PurgeFile[] = [
-      ...left,
-      ...(isHeldByObjects(gitdir, looked.rules.rewriting) ? [OBJECTS_LEFT] : []),
-      ...edited.map((path) => ({ path, done: "left" as const, why: "it was changed and not committed" })),
-    ];
-    return await report(resolved, looked, { dry_run: false, files, prepared });
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await purgeOnce(resolved, wish, onStep);
+      } catch (error) {
+        // A person's Git commits while one looks: then one looks again.
+        const again = error instanceof MovedMeanwhile && !error.begun && attempt < MOST_ATTEMPTS;
+        if (!again) throw asRefusal(error);
+      }
+    }
   } finally {
     lock.release();
   }
+}
+
+async function purgeOnce(
+  resolved: Resolved,
+  wish: PurgeWish,
+  onStep: (step: PurgeStep) => void,
+): Promise<PurgeReport> {
+  const { gitDir: gitdir } = resolved.place;
+  const looked = await look(resolved, wish);
+  const key = await proofKey(join(gitdir, "notesd", "proof.key"));
+  const prepared = looked.look.survey.tainted.size > 0 ? await prepare(gitdir, looked, key) : null;
+  const kept = prepared === null ? [] : await carryOut(resolved, prepared, onStep);
+  const left = filesWith(resolved.place, { ...looked, files: [] }, true);
+  // An edit of a note that goes is that note's text still; of another file it only matters what it holds.
+  const edited = wish.note === null ? [] : kept.filter((path) => !left.some((file) => file.path === path));
+  const files: PurgeFile[] = [
+    ...left,
+    ...(isHeldByObjects(gitdir, looked.rules.rewriting) ? [OBJECTS_LEFT] : []),
+    ...edited.map((path) => ({ path, done: "left" as const, why: "it was changed and not committed" })),
+  ];
+  return report(resolved, looked, { dry_run: false, files, prepared });
 }
 
 async function prepare(gitdir: string, { look, rules }: Looked, key: Uint8Array): Promise<PreparedPurge> {
@@ -92,12 +106,6 @@ async function prepare(gitdir: string, { look, rules }: Looked, key: Uint8Array)
   } finally {
     look.objects.close();
   }
-}
-
-/** Before anything moves: who ends in the middle has it too. */
-function writeMap(gitdir: string, { commits }: PreparedPurge): Promise<void> {
-  const lines = Array.from(commits, ([from, to]) => `${from} ${to}\n`).join("");
-  return writeDurably(join(gitdir, MAP_FILE), lines, { mode: 0o600 });
 }
 
 /** @returns working files that stay as a person changed them */
@@ -111,7 +119,7 @@ async function carryOut(
   } catch (error) {
     // Nothing has moved yet, so nothing is owed.
     if (error instanceof MovedMeanwhile && !error.begun) dropPlan(place.gitDir);
-    throw asRefusal(error);
+    throw error;
   } finally {
     prepared.release();
   }
@@ -209,7 +217,7 @@ async function report(
     dry_run,
     files,
     commits: Object.fromEntries(prepared?.commits ?? []),
-    map_file: prepared === null ? null : join(place.gitDir, MAP_FILE),
+    map_file: prepared === null ? null : join(place.gitDir, PURGE_MAP),
     signatures_dropped: prepared?.signatures ?? 0,
     proofs_lost: prepared?.lostProofs ?? 0,
     complete: !dry_run && files.every(({ done }) => done !== "left"),

@@ -33,18 +33,25 @@ const PurgePlan = z.strictObject({
 });
 export type PurgePlan = z.infer<typeof PurgePlan>;
 
+/** Old and new commits of the last purge, a line each; in the Git directory. */
+export const PURGE_MAP = "notesd/purge-map";
+
 const folderOf = (gitdir: string) => join(gitdir, "notesd", "purge");
 
 /**
- * Write plan and list; the plan last, since with it the purge begins.
+ * Write map, list and plan; the plan last, since with it the purge begins.
  * @param ids objects that must go
+ * @param commits old to new
  */
 export async function writePlan(
   gitdir: string,
   plan: PurgePlan,
   ids: ReadonlyMap<ObjectId, ObjectKind>,
+  commits: ReadonlyMap<ObjectId, ObjectId>,
 ): Promise<void> {
   const folder = folderOf(gitdir);
+  const map = Array.from(commits, ([from, to]) => `${from} ${to}\n`).join("");
+  await writeDurably(join(gitdir, PURGE_MAP), map, { mode: 0o600 });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await fsyncFolder(join(gitdir, "notesd"));

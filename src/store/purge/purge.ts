@@ -53,7 +53,7 @@ export function lookForPurge(gitdir: string, rewriting: Rewriting, objects = git
     commits,
     placed,
     places: placed.of(commits),
-    refs: touchedRefs(gitdir, survey),
+    refs: touchedRefs(gitdir, objects, survey),
     files: head === null ? [] : placed.in(parseHeader(head, objects.read("commit", head)).tree),
   };
 }
@@ -102,7 +102,7 @@ export async function preparePurge(
   const out = newObjects(gitdir);
   try {
     const rewrite = rewriteObjects({ objects, survey, rewriting, proofKey, out });
-    const refs = await planRefs(gitdir, survey, rewrite, rewriting);
+    const refs = await planRefs(gitdir, look.refs, rewrite, rewriting);
     const { blobs, paths, staged } = heldFiles(gitdir, survey, rewrite, rewriting);
     const files = look.files.map(({ path, mode, blob }) => {
       const to = rewrite.blob(blob);
@@ -120,8 +120,8 @@ export async function preparePurge(
       paths: [...paths],
       files,
     };
-    await writePlan(gitdir, plan, survey.tainted);
     const { commits, signatures, lostProofs } = rewrite;
+    await writePlan(gitdir, plan, survey.tainted, commits);
     return { commits, signatures, lostProofs, sameFiles, release: out.release };
   } catch (error) {
     out.release();

@@ -5,11 +5,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NotesError } from "../../domain/errors.ts";
+import type { CommitId } from "../../domain/note.ts";
 import { orAbsent } from "../../lib/durable-file.ts";
+import { parseHeader } from "../history/commit-header.ts";
 import type { ObjectId } from "../objects/object-id.ts";
+import type { GitObjects } from "../objects/objects.ts";
 import { listRefs, readHead } from "../refs/refs.ts";
+import { tagTarget } from "./raw-object.ts";
 import type { Rewrite } from "./rewrite.ts";
-import type { Rewriting } from "./rewriting.ts";
+import type { ObjectKind, Rewriting } from "./rewriting.ts";
 import type { Survey } from "./survey.ts";
 
 /** One ref; null: it is not there before, or not any more afterwards. */
@@ -25,6 +29,8 @@ export interface TouchedRef {
   readonly ref: string;
   readonly id: ObjectId;
   readonly becomes: "rewritten" | "dropped";
+  /** Of one that goes: commits that no other ref reaches. */
+  readonly onlyHere: number;
 }
 
 export interface RefsPlan {
@@ -47,20 +53,49 @@ const STASH = "refs/stash";
 export const isSymbolic = (gitdir: string, name: string): boolean =>
   orAbsent(() => readFileSync(join(gitdir, name), "latin1"))?.startsWith("ref:") === true;
 
-/** @throws NotesError STORAGE a ref is malformed */
-export function touchedRefs(gitdir: string, { tainted }: Pick<Survey, "tainted">): TouchedRef[] {
-  const touched = listRefs(gitdir, "refs")
-    // What another name points to moves; only a remote's name goes with its target.
-    .filter(({ name, id }) => tainted.has(id) && (COPIES.test(name) || !isSymbolic(gitdir, name)))
-    .map(({ name, id }) => ({
-      ref: name,
-      id,
-      becomes: COPIES.test(name) ? ("dropped" as const) : ("rewritten" as const),
-    }));
+/** @throws NotesError STORAGE a ref is malformed @cost a walk through the commits that must go, where a ref does */
+export function touchedRefs(
+  gitdir: string,
+  objects: Pick<GitObjects, "find">,
+  { tainted }: Pick<Survey, "tainted">,
+): TouchedRef[] {
+  // What another name points to moves; only a remote's name goes with its target.
+  const touched = listRefs(gitdir, "refs").filter(
+    ({ name, id }) => tainted.has(id) && (COPIES.test(name) || !isSymbolic(gitdir, name)),
+  );
   const head = readHead(gitdir);
-  if (head.kind === "detached" && tainted.has(head.id))
-    touched.unshift({ ref: "HEAD", id: head.id, becomes: "rewritten" });
-  return touched;
+  const detached = head.kind === "detached" && tainted.has(head.id) ? [{ name: "HEAD", id: head.id }] : [];
+  const kept = [...detached, ...touched.filter(({ name }) => !COPIES.test(name))];
+  const dropped = touched.filter(({ name }) => COPIES.test(name));
+  const elsewhere = new Set<ObjectId>();
+  if (dropped.length > 0) for (const { id } of kept) seeCommits(objects, tainted, id, elsewhere);
+  return [
+    ...kept.map(({ name, id }) => ({ ref: name, id, becomes: "rewritten" as const, onlyHere: 0 })),
+    ...dropped.map(({ name, id }) => {
+      const known = elsewhere.size;
+      seeCommits(objects, tainted, id, elsewhere);
+      return { ref: name, id, becomes: "dropped" as const, onlyHere: elsewhere.size - known };
+    }),
+  ];
+}
+
+/** Add the commits that must go and that an id reaches, each once. */
+function seeCommits(
+  objects: Pick<GitObjects, "find">,
+  tainted: ReadonlyMap<ObjectId, ObjectKind>,
+  from: ObjectId,
+  seen: Set<ObjectId>,
+): void {
+  const waiting = [from];
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    if (seen.has(id) || !tainted.has(id)) continue;
+    const found = objects.find(id);
+    if (found?.type === "tag") waiting.push(tagTarget(found.bytes).id);
+    if (found?.type !== "commit") continue;
+    seen.add(id);
+    // It is one.
+    waiting.push(...parseHeader(id as CommitId, found.bytes).parents);
+  }
 }
 
 /** @throws NotesError INVALID_PARAMS a ref's own name holds it */
@@ -84,13 +119,13 @@ export function checkRefNames(gitdir: string, rewriting: Pick<Rewriting, "name">
 /** Rewrite whatever a ref, a detached HEAD or a stash holds, and plan their moves. */
 export async function planRefs(
   gitdir: string,
-  survey: Pick<Survey, "tainted">,
+  touched: readonly TouchedRef[],
   rewrite: Rewrite,
   rewriting: Pick<Rewriting, "message">,
 ): Promise<RefsPlan> {
   const moves: RefMove[] = [];
   let head: RefsPlan["head"] = null;
-  for (const { ref, id, becomes } of touchedRefs(gitdir, survey)) {
+  for (const { ref, id, becomes } of touched) {
     const to = becomes === "dropped" ? null : await rewrite.object(id);
     if (ref === "HEAD") {
       if (to !== null) head = { from: id, to };

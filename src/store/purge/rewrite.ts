@@ -40,6 +40,8 @@ interface RewriteParts {
 
 const PROOF_LINE = /\nNote-Proof: [0-9a-f]{64}\n$/;
 const PROOF_LINE_BYTES = "Note-Proof: \n".length + 64;
+/** As Git finds it behind a tag's message. */
+const TAG_SIGNATURE = /^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE|SIGNED MESSAGE)-----/m;
 /** Signatures, and copies of signed tags. */
 const SIGNED = /^(?:gpgsig|mergetag)/;
 
@@ -165,10 +167,9 @@ export function rewriteObjects({ objects, survey, rewriting, proofKey, out }: Re
     const to = await object(tagTarget(raw).id);
     if (to === null) return null;
     const { headers, message } = cutObject(raw);
-    const signed = message?.indexOf("-----BEGIN ") ?? -1;
-    const isSigned = message !== null && (signed === 0 || (signed > 0 && message[signed - 1] === 0x0a));
-    if (isSigned) signatures++;
-    const text = isSigned && message !== null ? message.subarray(0, signed) : message;
+    const signed = message === null ? -1 : message.toString("latin1").search(TAG_SIGNATURE);
+    if (signed >= 0) signatures++;
+    const text = signed >= 0 && message !== null ? message.subarray(0, signed) : message;
     const made = headers.flatMap(({ name, bytes }) => {
       if (SIGNED.test(name)) return [];
       return [name === "object" ? Buffer.from(`object ${to}\n`) : rewriting.header(bytes)];

@@ -33,7 +33,7 @@ beforeEach(async () => {
     rewritten_commits: 2,
     first_commit: "a".repeat(40),
     objects: 9,
-    refs: [{ ref: "refs/heads/main", becomes: "rewritten" }],
+    refs: [{ ref: "refs/heads/main", becomes: "rewritten", commits_only_here: 0 }],
     repo: top,
     dry_run: true,
     files: [],

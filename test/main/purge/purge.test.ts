@@ -57,7 +57,7 @@ test("without apply it shows commits, notes, masked lines and refs, and changes 
     commit: leaked.commit,
     subject: "create(general): The key (purged)",
   });
-  expect(found.refs).toEqual([{ ref: "refs/heads/main", becomes: "rewritten" }]);
+  expect(found.refs).toEqual([{ ref: "refs/heads/main", becomes: "rewritten", commits_only_here: 0 }]);
   expect(JSON.stringify(found)).not.toContain(SECRET);
   expect(repo.git("rev-parse", "HEAD")).toBe(before);
   expect(whereIs(repo.place.root, SECRET)).not.toEqual([]);
@@ -181,10 +181,61 @@ test("branches, tags, stashes, packed refs, a merge and what nothing reaches are
   expect(git("stash", "list").split("\n")).toHaveLength(2);
   expect(git("show", "stash@{1}:notes/c.md")).toBe("stash 1 (purged)");
   expect(git("show", ":notes/staged.md")).toBe("staged (purged)");
-  expect(report.refs).toContainEqual({ ref: "refs/remotes/origin/main", becomes: "dropped" });
+  expect(report.refs).toContainEqual({
+    ref: "refs/remotes/origin/main",
+    becomes: "dropped",
+    commits_only_here: 0,
+  });
   expect(git("for-each-ref", "refs/remotes")).toBe("");
   await save("notes/staged.md", "staged\n");
   expect(await run(repo)).toMatchObject({ found: false, complete: true, commits: {} });
+});
+
+test("a conflict that is kept, a mark of reviews and a detached HEAD get the new history, a copy of an older one goes", async () => {
+  const repo = await purgeRepo();
+  const { git, save } = repo;
+  await save("notes/a.md", `mine ${SECRET}\n`);
+  git("add", ".");
+  git("commit", "-qm", "a");
+  const head = git("rev-parse", "HEAD");
+  const side = (text: string) => repo.gitBytes(["hash-object", "-w", "--stdin"], text).toString().trim();
+  const [theirs, note] = [
+    side(`theirs ${SECRET}\n`),
+    side('{"note_id":"n","path":"notes/a.md","since":"x"}\n'),
+  ];
+  const tree = repo
+    .gitBytes(["mktree"], `100644 blob ${note}\tnote.json\n100644 blob ${theirs}\ttheirs\n`)
+    .toString()
+    .trim();
+  const kept = git("commit-tree", tree, "-m", "conflict: notes/a.md");
+  const folder = `refs/notesd/conflicts/${"c".repeat(40)}`;
+  git("update-ref", `${folder}/${theirs}`, kept);
+  git("update-ref", `refs/notesd/review/${"a".repeat(16)}`, head);
+  git("commit", "-q", "--allow-empty", "-m", "nowhere else");
+  git("update-ref", "refs/notesd/backup/0123456789abcdef", "HEAD");
+  git("reset", "-q", "--hard", head);
+  git("checkout", "-q", "--detach");
+  const report = await run(repo);
+  expect(report).toMatchObject({ complete: true });
+  expect(report.refs.map(({ ref, becomes, commits_only_here: only }) => [ref, becomes, only])).toEqual([
+    ["HEAD", "rewritten", 0],
+    ["refs/heads/main", "rewritten", 0],
+    [`${folder}/${theirs}`, "rewritten", 0],
+    [`refs/notesd/review/${"a".repeat(16)}`, "rewritten", 0],
+    ["refs/notesd/backup/0123456789abcdef", "dropped", 1],
+  ]);
+  const now = side("theirs (purged)\n");
+  expect(git("for-each-ref", "--format=%(refname)", "refs/notesd").split("\n")).toEqual([
+    `${folder}/${now}`,
+    `refs/notesd/review/${"a".repeat(16)}`,
+  ]);
+  expect(git("show", `${folder}/${now}:theirs`)).toBe("theirs (purged)");
+  expect(git("rev-parse", "HEAD")).toBe(report.commits[head]);
+  expect(git("rev-parse", "main")).toBe(report.commits[head]);
+  expect(git("status", "--porcelain")).toBe("");
+  expect(git("fsck", "--full", "--strict")).not.toMatch(/missing|broken/);
+  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
+  expect(readFileSync(report.map_file ?? "", "utf8")).toContain(`${head} ${report.commits[head]}\n`);
 });
 
 test("a key that became a path gets another one, with its id, wherever either is named", async () => {
@@ -246,89 +297,4 @@ test("while a daemon serves, with a merge open or a value that is a word, it is 
   await expect(run(repo, { values: [] })).rejects.toMatchObject({ exit: 2 });
   await repo.save(".git/MERGE_HEAD", `${repo.git("rev-parse", "HEAD")}\n`);
   await expect(run(repo)).rejects.toMatchObject({ exit: 7 });
-});
-
-test("an edit that is not committed yet outlives it, and is committed on top of the new history", async () => {
-  const repo = await purgeRepo();
-  await repo.save("notes/a.md", `# A\n\n${SECRET}\n`);
-  await repo.save("notes/b.md", "# B\n\none\n");
-  const first = await repo.start();
-  const person = await client(repo);
-  await person.callAny("notes.commit", {});
-  person.close();
-  await first.stop();
-  await repo.save("notes/a.md", "# A\n\nmine\n");
-  await repo.save("notes/b.md", "# B\n\ntwo\n");
-  const report = await run(repo);
-  expect(report).toMatchObject({ complete: true });
-  expect(repo.git("show", "HEAD:notes/a.md")).toBe("# A\n\n(purged)");
-  expect(readFileSync(join(repo.place.root, "notes/a.md"), "utf8")).toBe("# A\n\nmine\n");
-  await repo.start();
-  const later = await client(repo);
-  await later.callAny("notes.commit", {});
-  later.close();
-  expect(repo.git("show", "HEAD:notes/a.md")).toBe("# A\n\nmine");
-  expect(repo.git("show", "HEAD:notes/b.md")).toBe("# B\n\ntwo");
-  expect(repo.git("status", "--porcelain")).toBe("");
-  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
-});
-
-test("a file that was changed and still holds it is left and told, and the purge is not complete", async () => {
-  const repo = await purgeRepo();
-  await repo.save("notes/a.md", `${SECRET}\n`);
-  repo.git("add", ".");
-  repo.git("commit", "-qm", "a");
-  await repo.save("notes/a.md", `mine ${SECRET}\n`);
-  await repo.save("loose.txt", `${SECRET}\n`);
-  await repo.save(".git/hooks/post-commit", `# ${SECRET}\n`);
-  const report = await run(repo);
-  expect(report.complete).toBe(false);
-  expect(report.files.filter(({ done }) => done === "left").map(({ path }) => path)).toEqual([
-    ".git/hooks/post-commit",
-    "loose.txt",
-    "notes/a.md",
-  ]);
-  expect(readFileSync(join(repo.place.root, "notes/a.md"), "utf8")).toBe(`mine ${SECRET}\n`);
-  expect(whereIs(repo.place.root, SECRET)).toHaveLength(3);
-});
-
-test("what a daemon finds of a purge that was cut short it completes before it serves", async () => {
-  const repo = await purgeRepo();
-  const { leaked } = await story(repo);
-  const cut = new Error("cut short");
-  const cutShort = purge(
-    { repo: repo.place.root },
-    { env: repo.env, cwd: repo.top, warn: () => {} },
-    { values: [SECRET], fingerprints: [], note: null, apply: true },
-    (step) => {
-      if (step === "moved") throw cut;
-    },
-  );
-  await expect(cutShort).rejects.toBe(cut);
-  expect(whereIs(repo.place.root, SECRET)).not.toEqual([]);
-  await repo.start();
-  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
-  const person = await client(repo);
-  expect((await person.notes.read({ note_id: leaked.note_id })).content).toContain("(purged)");
-  person.close();
-});
-
-test("a person who committed on the old history in between: nothing is lost, and the next purge takes all of it", async () => {
-  const repo = await purgeRepo();
-  await story(repo);
-  const wish = { values: [SECRET], fingerprints: [], note: null, apply: true };
-  const around = { env: repo.env, cwd: repo.top, warn: () => {} };
-  const cut = new Error("cut short");
-  const cutShort = purge({ repo: repo.place.root }, around, wish, (step) => {
-    if (step === "planned") throw cut;
-  });
-  await expect(cutShort).rejects.toBe(cut);
-  await repo.save("notes/hand.md", "by hand\n");
-  repo.git("add", "notes/hand.md");
-  repo.git("commit", "-qm", "by hand");
-  await expect(repo.start()).rejects.toMatchObject({ code: "REPO_BUSY" });
-  expect(await run(repo)).toMatchObject({ complete: true });
-  expect(repo.git("show", "HEAD:notes/hand.md")).toBe("by hand");
-  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
-  await repo.start();
 });
