@@ -62,6 +62,17 @@ export type Change =
       /** Keys are set one by one; null removes a key. */
       readonly extra?: Readonly<Record<string, unknown>>;
       readonly ifRevision?: string;
+      /** Refuse where a memory is: nothing is overwritten. */
+      readonly onlyNew?: true;
+    }
+  | {
+      readonly kind: "move";
+      /** The memory that goes to another name; there must be none under that. Only what names it changes. */
+      readonly noteId: NoteId;
+      readonly key: string;
+      readonly scope: Scope;
+      readonly ref: string | null;
+      readonly agent: string | null;
     }
   | { readonly kind: "delete"; readonly noteId: NoteId; readonly ifRevision?: string }
   /** A note that has expired is removed: only the notebook's own sweep asks for it. */
@@ -75,7 +86,7 @@ export type Change =
     };
 
 /** Changes of a note that they name by its id, and of a revision of it that they may name. */
-export type RevisedChange = Exclude<Change, { kind: "create" | "restore" | "save" }>;
+export type RevisedChange = Exclude<Change, { kind: "create" | "restore" | "save" | "move" }>;
 
 /** What of a note says who may change it: where it lies, and who made it by what history proves. */
 export type Owned = Pick<

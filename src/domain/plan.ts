@@ -7,6 +7,7 @@ import type { Change } from "./change.ts";
 import { changesLine } from "./changes-line.ts";
 import { NotesError } from "./errors.ts";
 import type { CommitAction } from "./event.ts";
+import { planMove } from "./memory/plan-move.ts";
 import { planSave } from "./memory/plan-save.ts";
 import type { BlobId, NoteId, NoteMetadata, RepoPath } from "./note.ts";
 import { describedNote, readableNote } from "./note-file-write.ts";
@@ -34,6 +35,8 @@ export interface PlanContext {
   readonly newId: () => NoteId;
   /** Where a new note goes. @param folder null: by day @throws NotesError INVALID_PARAMS notes in it would not be seen */
   readonly newPath: (id: NoteId, title: string, folder: string | null) => RepoPath;
+  /** An expired memory's file where a move goes, which gives way to it. */
+  readonly givesWay?: BlobId;
   /** Bytes of the revision that a restore brings back. */
   readonly thenBytes?: Uint8Array;
   /** Bytes of `ifRevision` when that isn't the current revision; null: unknown. */
@@ -86,6 +89,7 @@ export function plan(change: Change, current: CurrentNote | null, context: PlanC
       note_id: change.noteId,
     });
   }
+  if (change.kind === "move") return checkSize(planMove(change, current, context), context);
   const { noteId, path, revision, title, type } = current;
   const place = { noteId, path, expected: revision };
   if (change.kind === "delete" || change.kind === "expire") {

@@ -225,7 +225,9 @@ function fileChanges(events: readonly NoteEvent[], commit: CommitInfo): FileChan
           : event.before === null
             ? "create"
             : "update";
-    return [{ path: event.path, how, action: event.by === commit.id ? (word ?? how) : how, renamedFrom }];
+    // A memory that got another name is saved under that, and gone from where it was.
+    const own = event.by === commit.id && !(word === "save" && how === "delete");
+    return [{ path: event.path, how, action: own ? (word ?? how) : how, renamedFrom }];
   });
 }
 

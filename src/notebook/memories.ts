@@ -43,5 +43,5 @@ export function pathOf(index: Pick<NoteIndex, "get">, change: Change): RepoPath 
 /** The id of the file that lies at a memory's path, whatever that file is. */
 export const idAtPathOf = (
   index: Pick<NoteIndex, "idAt">,
-  change: Extract<Change, { kind: "save" }>,
+  change: Extract<Change, { kind: "save" | "move" }>,
 ): NoteId | null => index.idAt(memoryPath(memoryOf(change)));

@@ -17,14 +17,15 @@ import { checkMemoryKey } from "./memory-key.ts";
 import { agreeingNames } from "./memory-words.ts";
 
 type Save = Extract<Change, { kind: "save" }>;
+type Named = Extract<Change, { kind: "save" | "move" }>;
 
-/** The memory that a save is of. @throws NotesError INVALID_PARAMS */
-export const memoryOf = (change: Save): MemoryKey => checkMemoryKey(change);
+/** The memory that a save is of, or that a move makes. @throws NotesError INVALID_PARAMS */
+export const memoryOf = (change: Named): MemoryKey => checkMemoryKey(change);
 
 /**
  * @param current  the file at the memory's path, expired or not; null: none lies there
  * @throws NotesError INVALID_NOTE   that file can't be read as a note
- * @throws NotesError CONFLICT       `ifRevision` is not the memory's, or there is none
+ * @throws NotesError CONFLICT       `ifRevision` is not the memory's, or there is none; `onlyNew` and there is one
  * @throws NotesError INVALID_PARAMS
  */
 export function planSave(change: Save, current: CurrentNote | null, context: PlanContext): Plan {
@@ -32,8 +33,14 @@ export function planSave(change: Save, current: CurrentNote | null, context: Pla
   if (current === null) return made(change, memory, null, context);
   const held = readableNote(current.path, current.bytes, context.types);
   if (hasExpired(held, context.nowMs)) return made(change, memory, current, context);
+  if (change.onlyNew) throw taken(current);
   return updated(change, memory, current, held, context);
 }
+
+const taken = ({ path, revision, noteId }: CurrentNote) =>
+  new NotesError("CONFLICT", `There is a memory at ${path} already. Choose another key, or save over it.`, {
+    ...{ reason: "path_taken", path, note_id: noteId, revision },
+  });
 
 const hasExpired = ({ fields: { expiresAt } }: NoteText, nowMs: number) =>
   expiresAt !== null && Date.parse(expiresAt) <= nowMs;

@@ -108,6 +108,7 @@ async function planWrite(
         deps.filenames,
       ),
     ...(thenBytes === undefined ? {} : { thenBytes }),
+    ...(change.kind === "move" ? await givesWay(deps, ahead, change, nowMs) : {}),
     baseBytes:
       ifRevision === undefined || ifRevision === current?.revision ? null : await bytesOf(deps, ifRevision),
   });
@@ -120,6 +121,7 @@ async function planWrite(
   // Before it is remembered: what the group plans after it must not build on it.
   await refuseSecrets(deps.secrets, planned, request, caller, current?.bytes ?? null);
   const maker = planned.created ? caller.principal : (found?.maker ?? caller.principal);
+  if (change.kind === "move") ahead.notes.set(change.noteId, null);
   remember(deps, ahead, planned, metadata, maker);
   const drafted: Drafted = {
     kind: "draft",
@@ -156,7 +158,11 @@ async function findFor(
 }
 
 /** What lies at a memory's path, expired or not; null: nothing. */
-async function findAtPath(deps: PlanningDeps, ahead: Ahead, change: Extract<Change, { kind: "save" }>) {
+async function findAtPath(
+  deps: PlanningDeps,
+  ahead: Ahead,
+  change: Extract<Change, { kind: "save" | "move" }>,
+) {
   const planned = ahead.notes.get(memoryId(memoryOf(change)));
   if (planned !== undefined) return planned;
   const taker = idAtPathOf(deps.index(), change);
@@ -165,10 +171,24 @@ async function findAtPath(deps: PlanningDeps, ahead: Ahead, change: Extract<Chan
     : find(deps, ahead, taker, Number.NEGATIVE_INFINITY);
 }
 
+/** An expired memory where a move goes. @throws NotesError CONFLICT what is there has not expired */
+async function givesWay(
+  deps: PlanningDeps,
+  ahead: Ahead,
+  change: Extract<Change, { kind: "move" }>,
+  nowMs: number,
+) {
+  const there = await findAtPath(deps, ahead, change);
+  if (there === null) return {};
+  const { note, metadata } = there;
+  if (metadata === null || !isExpired(metadata, nowMs)) throw pathTaken(note.path, note.noteId);
+  return { givesWay: note.revision };
+}
+
 const pathTaken = (path: RepoPath, taker: NoteId) =>
   new NotesError(
     "CONFLICT",
-    `${path}, where the note lay, is the path of ${taker} now. Nothing was written; move or delete that note first.`,
+    `${path}, where the note is to lie, is the path of ${taker}. Nothing was written; move or delete that note first.`,
     { reason: "path_taken", path, note_id: taker },
   );
 
