@@ -99,7 +99,7 @@ export interface CliOption {
   /** The parameter's name, e.g. `note_type`; the flag is `--note-type`. */
   readonly name: string;
   readonly flag: string;
-  readonly kind: "string" | "number" | "boolean" | "list" | "json";
+  readonly kind: "string" | "number" | "boolean" | "list" | "numbers" | "json";
   readonly required: boolean;
   readonly positional: boolean;
   readonly choices: readonly string[] | null;
@@ -146,13 +146,20 @@ export function cliCommand(action: AnyAction): CliCommand | null {
 function kindOf(schema: Json): CliOption["kind"] {
   const branches = branchesOf(schema);
   const types = branches.map((branch) => branch["type"]).filter((type) => type !== "null");
-  if (types.includes("array")) return "list";
+  if (types.includes("array")) return branches.some(isOfNumbers) ? "numbers" : "list";
   if (types.includes("object") || types.length === 0)
     return branches.some((b) => "enum" in b) ? "string" : "json";
   if (types.includes("string")) return "string";
   if (types.includes("number") || types.includes("integer")) return "number";
   return types.includes("boolean") ? "boolean" : "json";
 }
+
+/** A list of numbers and nothing else. */
+const isOfNumbers = ({ items }: Json): boolean =>
+  typeof items === "object" &&
+  items !== null &&
+  "type" in items &&
+  /^(?:number|integer)$/.test(String(items.type));
 
 function choicesOf(schema: Json): readonly string[] | null {
   const words = branchesOf(schema).flatMap((branch) => {

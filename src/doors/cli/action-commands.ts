@@ -84,7 +84,7 @@ function optionsFor(option: CliOption): Option[] {
       ),
     ];
   }
-  const list = option.kind === "list";
+  const list = option.kind === "list" || option.kind === "numbers";
   const placeholder = list ? value.replace(/s$/, "") : option.kind === "number" ? "number" : value;
   const flags = [option.flag];
   if (list && value.endsWith("s")) flags.unshift(option.flag.slice(0, -1));

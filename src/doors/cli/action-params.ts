@@ -47,14 +47,18 @@ async function typedValue(
   if (option.kind === "list") return (Array.isArray(given) ? given : [given]).map(String);
   if (option.kind === "json")
     return pairs(Array.isArray(given) ? given.map(String) : [String(given)], option.flag);
+  if (option.kind === "numbers") {
+    return (Array.isArray(given) ? given : [given]).map((word) => numberOf(String(word), option.flag));
+  }
   const word = String(given);
   if (option.kind === "string") return text(word);
-  if (word === "null") return null;
+  return word === "null" ? null : numberOf(word, option.flag);
+}
+
+function numberOf(word: string, flag: string): number {
   const value = Number(word);
-  if (word.trim() === "" || !Number.isFinite(value)) {
-    throw new ProcessError("USAGE", `${option.flag}: a number is expected, not ${JSON.stringify(word)}.`);
-  }
-  return value;
+  if (word.trim() !== "" && Number.isFinite(value)) return value;
+  throw new ProcessError("USAGE", `${flag}: a number is expected, not ${JSON.stringify(word)}.`);
 }
 
 /** `key=value` pairs, or one JSON object. Values that read as JSON scalars are those; all others are text. */

@@ -557,3 +557,21 @@ test("deinit says what stays and why", async () => {
   expect(out).toContain(`${join(repo, ".git/notesd")} stays: with its proof.key and identities`);
   expect(out).toContain("notes_index.json stays");
 });
+
+test("memory: the command, its path and its fields, a range as two numbers; what comes back is printed as it is", async () => {
+  const shown = "Here's the content of /memories/a with line numbers:\n     2\ttwo";
+  await serve(() => ({ result: shown }));
+  expect(await run("memory", "view", "/memories/a", "--view-range", "2", "--view-range", "-1")).toBe(0);
+  expect(params("memory.run")).toEqual({ command: "view", path: "/memories/a", view_range: [2, -1] });
+  expect(out).toBe(`${shown}\n`);
+  err = "";
+  expect(await run("memory", "view", "/memories/a", "--view-range", "x")).toBe(2);
+  expect(err).toContain("--view-range: a number is expected");
+});
+
+test("memory takes the tool's input as it is with --params", async () => {
+  await serve(() => ({ result: "Successfully renamed /memories/a to /memories/b" }));
+  const input = { command: "rename", old_path: "/memories/a", new_path: "/memories/b" };
+  expect(await run("memory", "--params", JSON.stringify(input))).toBe(0);
+  expect(params("memory.run")).toEqual(input);
+});
