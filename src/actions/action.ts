@@ -79,6 +79,8 @@ export interface Action<
   readonly examples: readonly Example[];
   /** Command-line form: the command's name and which parameters are positional. */
   readonly cli: { readonly command: string; readonly positional: readonly string[] } | null;
+  /** Its writes look first at what is there: on a connection they run beside no other request. */
+  readonly alone?: true;
   run(input: z.output<Input>, context: Context): Promise<z.input<Output>>;
 }
 

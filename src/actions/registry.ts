@@ -8,6 +8,7 @@ import { feedbackList } from "./memory/feedback-list.ts";
 import { feedbackSave } from "./memory/feedback-save.ts";
 import { notesRecall } from "./memory/notes-recall.ts";
 import { notesSave } from "./memory/notes-save.ts";
+import { memoryRun } from "./memory-tool/memory-run.ts";
 import { notesAppend } from "./notes-append.ts";
 import { notesBlame } from "./notes-blame.ts";
 import { notesChanges } from "./notes-changes.ts";
@@ -59,6 +60,7 @@ export const ACTIONS = [
   feedbackSave,
   feedbackList,
   feedbackDelete,
+  memoryRun,
   sessionSet,
   agentToken,
   syncRun,

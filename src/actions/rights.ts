@@ -27,10 +27,13 @@ const RUN_READS: ReadonlySet<unknown> = new Set(["read", "search", "list", "summ
 
 type Called = { readonly name: string; readonly effects: Effects };
 
-/** What this call of an action does: for notes.run its parameters decide. */
-export function effectsOf(action: Called, params: unknown): Effects {
-  const run = action.name === "notes.run" && typeof params === "object" && params !== null;
-  return run && "action" in params && RUN_READS.has(params.action) ? "read" : action.effects;
+/** What this call of an action does: for notes.run and memory.run its parameters decide. */
+export function effectsOf({ name, effects }: Called, params: unknown): Effects {
+  if (typeof params !== "object" || params === null) return effects;
+  const reads =
+    (name === "notes.run" && "action" in params && RUN_READS.has(params.action)) ||
+    (name === "memory.run" && "command" in params && params.command === "view");
+  return reads ? "read" : effects;
 }
 
 /** Why somebody may not: `data.reason` of a FORBIDDEN. */
@@ -87,11 +90,11 @@ export function permitChange(
   return (now) => {
     if (change.kind === "create" && principal.kind === "agent" && change.folder !== null)
       authoriseFolder(change.folder, principal);
-    if (change.kind === "save" && change.agent !== null)
+    if ((change.kind === "save" || change.kind === "move") && change.agent !== null)
       authoriseNotebook(agentIdOf(change.agent), principal);
     // The plan itself says that there is none.
     if (now === null) return;
-    if (change.kind === "delete" && (target !== undefined || principal.kind === "person"))
+    if (removes(change) && (target !== undefined || principal.kind === "person"))
       checkTarget(now, target, context);
     if (principal.kind === "agent") authoriseAgent(wishOf(change), now, principal);
   };
@@ -125,10 +128,13 @@ interface Wish {
   readonly expires: boolean;
 }
 
+/** A memory that gets another name is gone from where it was. */
+const removes = ({ kind }: Change) => kind === "delete" || kind === "move";
+
 function wishOf(change: Change): Wish {
   const update = change.kind === "update" ? change : null;
   return {
-    kind: change.kind === "delete" ? "delete" : "change",
+    kind: removes(change) ? "delete" : "change",
     pins: update?.pinned !== undefined,
     expires: update?.expiresInHours !== undefined,
   };

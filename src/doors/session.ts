@@ -156,7 +156,9 @@ export class Session {
 
   #turnOf(method: string, params: unknown): Turn {
     const action = this.#options.registry.get(method);
-    return action === undefined ? "read" : TURNS[effectsOf(action, params)];
+    if (action === undefined) return "read";
+    const turn = TURNS[effectsOf(action, params)];
+    return action.alone && turn === "write" ? "alone" : turn;
   }
 
   #context(entered: () => void = () => {}): CallContext {

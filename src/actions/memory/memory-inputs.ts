@@ -51,17 +51,35 @@ function notebookOf(
   target: string | number | undefined,
   context: Context,
 ): string {
+  return notebookNamed(method, `the scope ${scope}`, target, context, (id) =>
+    authoriseNotebook(id, context.caller.principal),
+  );
+}
+
+/**
+ * The name of the notebook that a call is about: an agent's own, or the one that is named.
+ * @param what  needs a notebook, for the refusal
+ * @param check  asked with the id of a notebook that is named
+ * @throws NotesError INVALID_PARAMS
+ */
+export function notebookNamed(
+  method: string,
+  what: string,
+  target: string | number | undefined,
+  context: Context,
+  check: (agentId: number) => void = () => {},
+): string {
   const { principal } = context.caller;
   const problem = (message: string) => invalidParams(method, [{ path: "target_agent_id", message }]);
   if (target === undefined) {
     if (principal.kind === "agent") return principal.name;
-    throw problem(`is needed for the scope ${scope}: name the agent whose notebook it is`);
+    throw problem(`is needed for ${what}: name the agent whose notebook it is`);
   }
   const ids = idsOf(target, context);
   const [id] = ids === "all" ? [] : ids;
   if (id === undefined) throw problem("names one agent, not all");
-  authoriseNotebook(id, principal);
-  if (principal.kind === "agent") return principal.name;
+  check(id);
+  if (principal.kind === "agent" && principal.agentId === id) return principal.name;
   const known = context.daemon.agentName(id) ?? context.notebook.agentName(id);
   if (/^\d+$/.test(String(target))) {
     if (known !== null) return known;

@@ -5,6 +5,7 @@
  */
 import { inStyleOf } from "../note-text.ts";
 import { MemoryRefusal } from "./refusal.ts";
+import { notThere } from "./replies.ts";
 
 /** Lines without their line ends; an empty text has none. */
 export function linesOf(text: string): readonly string[] {
@@ -58,9 +59,7 @@ export function replaced(path: string, text: string, oldStr: string, newStr: str
   const places = wanted === "" ? [] : placesOf(text, wanted);
   const [at] = places;
   if (at === undefined) {
-    throw new MemoryRefusal(
-      `No replacement was performed, old_str \`${oldStr}\` did not appear verbatim in ${path}.`,
-    );
+    throw notThere(path, oldStr);
   }
   if (places.length > 1) {
     const lines = [...new Set(places.map((place) => lineAt(text, place)))];

@@ -57,6 +57,11 @@ export const nothingToView = (path: string) =>
 export const nothingToReplaceIn = (path: string) =>
   new MemoryRefusal(`Error: The path ${path} does not exist. Please provide a valid path.`);
 
+export const notThere = (path: string, oldStr: string) =>
+  new MemoryRefusal(
+    `No replacement was performed, old_str \`${oldStr}\` did not appear verbatim in ${path}.`,
+  );
+
 /** Nothing to insert into, delete or rename. */
 export const nothingThere = (path: string) => new MemoryRefusal(`Error: The path ${path} does not exist`);
 

@@ -1,0 +1,109 @@
+/**
+ * One call of the memory tool: whose notebook it is about, the files in it, and its writes. Every write is a commit
+ * of its own. Of a call that makes several only the last bears the caller's key and the others keys made from
+ * it, so that a call sent again after a kill goes on where it ended, and is told as done only once it is.
+ */
+import type { Change } from "../../domain/change.ts";
+import { agentIdOf } from "../../domain/identity.ts";
+import { isFileName, type MemoryPath, memoryName } from "../../domain/memory-tool/memory-path.ts";
+import { type MemoryTree, memoryTree } from "../../domain/memory-tool/memory-tree.ts";
+import { MemoryRefusal } from "../../domain/memory-tool/refusal.ts";
+import type { NoteId } from "../../domain/note.ts";
+import type { NoteText, WriteOutcome } from "../../notebook/notebook.ts";
+import type { Context } from "../action.ts";
+import { viewerOf } from "../filter-inputs.ts";
+import { notebookNamed } from "../memory/memory-inputs.ts";
+import { write } from "../write.ts";
+
+interface Params {
+  readonly reason?: string | undefined;
+  readonly idempotency_key?: string | undefined;
+  readonly target_agent_id?: string | number | undefined;
+}
+
+export interface Memories {
+  /** The name of the notebook that the files lie in. */
+  readonly owner: string;
+  /** The file at a path; null: none. @cost a look-up */
+  find(path: MemoryPath): NoteId | null;
+  /** Every file. @cost a look at each note of the notebook */
+  tree(): MemoryTree;
+  /** UTF-8 bytes of every file's text. @cost the texts of the notebook */
+  sizes(): ReadonlyMap<NoteId, number>;
+  /** A person's unsettled save is committed first. */
+  read(id: NoteId): Promise<NoteText>;
+  /** @param step  names this write within the call; absent: it is the last one */
+  write(change: Change, step?: string): Promise<WriteOutcome>;
+  /** Whether this call, sent before with the same key, took this step; absent: its last one. */
+  took(step?: string): boolean;
+}
+
+/** @throws NotesError INVALID_PARAMS a person named no notebook, or it is none */
+export function openMemories(params: Params, context: Context): Memories {
+  const { notebook, caller } = context;
+  const owner = notebookNamed("memory.run", "a person's call", params.target_agent_id, context);
+  const { idempotency_key: key } = params;
+  const stepped = (step?: string) => {
+    if (key === undefined || step === undefined) return key;
+    return `${key}\0${step}`;
+  };
+  const query = {
+    filter: { scope: "agent", agentIds: [agentIdOf(owner)] },
+    viewer: viewerOf(caller),
+    limit: Number.MAX_SAFE_INTEGER,
+  } as const;
+
+  function tree(): MemoryTree {
+    const { items } = notebook.list({ ...query, cursor: null });
+    return memoryTree(
+      items.flatMap(({ key: of, note_id }) =>
+        // An index gives the ids it knows.
+        of === null ? [] : [{ name: memoryName(of, note_id), noteId: note_id as NoteId }],
+      ),
+    );
+  }
+
+  return {
+    owner,
+    tree,
+    find(path) {
+      if (path.isDirectory) return null;
+      if (!isFileName(path.key)) return tree().file(path)?.noteId ?? null;
+      const found = notebook.memory({ scope: "agent", ref: null, agent: owner, key: path.key });
+      return found === null ? null : (found.note_id as NoteId);
+    },
+    sizes() {
+      const { rows } = notebook.recall({ ...query, key: null, prefix: "" });
+      return new Map(rows.map(({ note, value }) => [note.note_id as NoteId, Buffer.byteLength(value)]));
+    },
+    read: (id) => notebook.read(id, caller),
+    // Without `entered`: what the next request of the connection reads shall hold all that this one writes.
+    write: (change, step) =>
+      write(change, { ...params, idempotency_key: stepped(step) }, { ...context, entered: () => {} }),
+    took(step) {
+      const named = stepped(step);
+      if (named === undefined || context.requestHash === null) return false;
+      return notebook.replay({ key: named, hash: context.requestHash }, caller) !== null;
+    },
+  };
+}
+
+/**
+ * Carry out a command; where it can't be carried out because it was already, by this very call sent before, say so.
+ *
+ * @param reply  what was answered then
+ * @throws MemoryRefusal
+ */
+export async function orDoneBefore(
+  memories: Memories,
+  reply: string,
+  run: () => Promise<string>,
+): Promise<string> {
+  if (memories.took()) return reply;
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof MemoryRefusal && memories.took()) return reply;
+    throw error;
+  }
+}
