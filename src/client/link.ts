@@ -137,7 +137,10 @@ export class Link {
     this.#socket = socket;
     this.#refused = 0;
     socket.on("message", (data) => this.#received(String(data)));
-    socket.on("ping", () => this.#watch(socket));
+    socket.on("ping", () => {
+      this.#watch(socket);
+      this.#attempts = 0;
+    });
     socket.once("close", () => this.#lost(socket));
     this.#watch(socket);
     this.#openings += 1;
@@ -150,7 +153,6 @@ export class Link {
     }
     if (this.#socket !== socket) throw new Error("the connection was lost again");
     this.#ready = true;
-    this.#attempts = 0;
     this.#options.stateChanged("open");
     for (const pending of [...this.#pending.values()]) if (!pending.sent) this.#send(pending);
   }
@@ -184,6 +186,8 @@ export class Link {
       this.#socket?.terminate();
       return;
     }
+    // A daemon that only lets in, and ends by what it is sent then, must not be asked ever faster.
+    if (this.#ready) this.#attempts = 0;
     const { id, method, params, result, error } = parsed.data;
     if (method !== undefined) {
       this.#options.notified(method, params ?? {});

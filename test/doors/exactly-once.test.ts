@@ -103,6 +103,19 @@ test("what a notification did is known to the request that repeats it", async ()
   expect(await total()).toBe(1);
 });
 
+test("a socket that is cut while its write is under way, and another that sends it again: one write", async () => {
+  const rounds = Array.from({ length: 20 }, async (_, round) => {
+    const cut = await openRpc(door.url, "planner-token");
+    const lost = cut.call("notes.create", note(`cut-${round}`)).catch(() => null);
+    cut.socket.close();
+    const again = await rpc.call("notes.create", note(`cut-${round}`));
+    const first = await lost;
+    if (first !== null) expect(again.note_id).toBe(first.note_id);
+  });
+  await Promise.all(rounds);
+  expect(await total()).toBe(20);
+});
+
 test("a key has 1 to 128 characters of any script, and no two spellings are one", async () => {
   const long = "🗝".repeat(128);
   for (const key of [long, "ключ", "k\u0000", " ", "é", "e\u0301"]) {
