@@ -7,11 +7,13 @@ import type { Rule } from "./rule.ts";
 
 /**
  * A form whose whole match is the secret.
- * @param hint  literals of which each match has one, as the source of a pattern
+ * @param markers  literals of which each match has one
+ * @param hint     where the literals are common: what a text must have beside
  */
-function form(kind: string, hint: string, pattern: RegExp): Rule {
+function form(kind: string, markers: readonly string[], pattern: RegExp, hint?: RegExp): Rule {
   return {
-    hint,
+    markers,
+    ...(hint === undefined ? {} : { hint }),
     *find(text) {
       for (const { 0: value, index } of text.matchAll(pattern))
         yield { kind, start: index, end: index + value.length };
@@ -27,7 +29,7 @@ const PEM_BODY = /(?:[\s>"',]|\\[nr])*[A-Za-z0-9+/=]{40,}(?:(?:[\s>"',]|\\[nr])+
 
 /** Also keys that the library takes for too short: one of Ed25519 has 64 characters. */
 const privateKey: Rule = {
-  hint: "PRIVATE KEY",
+  markers: ["PRIVATE KEY"],
   *find(text) {
     for (const { 0: header, index } of text.matchAll(PEM)) {
       PEM_HEADERS.lastIndex = index + header.length;
@@ -44,7 +46,7 @@ const JWT_HEADER_CHARS = 4_096;
 
 /** A signed one. Its header is read, for much begins with the base64 of `{"`. */
 const jsonWebToken: Rule = {
-  hint: "\\.eyJ",
+  markers: [".eyJ"],
   *find(text) {
     for (const { 0: value, index } of text.matchAll(JWT)) {
       const [header = ""] = value.split(".", 1);
@@ -59,7 +61,7 @@ const AZURE_NAMED =
 
 /** Storage, service bus and database keys are plain base64: what names them tells them. */
 const azureKey: Rule = {
-  hint: "AccountKey|AccessKey|PrimaryKey|SecondaryKey|SharedKey",
+  markers: ["AccountKey", "AccessKey", "PrimaryKey", "SecondaryKey", "SharedKey"],
   *find(text) {
     for (const { 0: match, 1: value = "", index } of text.matchAll(AZURE_NAMED)) {
       const end = index + match.length;
@@ -72,26 +74,35 @@ const azureKey: Rule = {
 export const OWN_RULES: readonly Rule[] = [
   form(
     "stripe-key",
-    "_live_|_test_|whsec_",
+    ["k_live_", "k_test_", "whsec_"],
     /(?<![\w-])(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})/g,
   ),
-  form("google-key", "AIza|GOCSPX-", /(?<![\w-])(?:AIza[\w-]{35}|GOCSPX-[\w-]{28})(?![\w-])/g),
-  form("sendgrid-key", "SG\\.", /(?<![\w-])SG\.[\w-]{16,32}\.[\w-]{32,64}(?![\w-])/g),
-  form("digitalocean-token", "_v1_", /(?<![\w-])do[opr]_v1_[a-f0-9]{64}/g),
-  form("pypi-token", "pypi-Ag", /(?<![\w-])pypi-Ag[\w-]{70,}/g),
-  form("telegram-token", ":AA", /(?<![\w-])\d{8,10}:AA[\w-]{33}(?![\w-])/g),
-  form("gitlab-token", "gl[a-z]{2,8}-", /(?<![\w-])gl(?:dt|ptt|rt|cbt|ft|imt|agent|soat|oas)-[\w-]{20,}/g),
+  form("google-key", ["AIza", "GOCSPX-"], /(?<![\w-])(?:AIza[\w-]{35}|GOCSPX-[\w-]{28})(?![\w-])/g),
+  form("sendgrid-key", ["SG."], /(?<![\w-])SG\.[\w-]{16,32}\.[\w-]{32,64}(?![\w-])/g),
+  form("digitalocean-token", ["_v1_"], /(?<![\w-])do[opr]_v1_[a-f0-9]{64}/g),
+  form("pypi-token", ["pypi-Ag"], /(?<![\w-])pypi-Ag[\w-]{70,}/g),
+  form("telegram-token", [":AA"], /(?<![\w-])\d{8,10}:AA[\w-]{33}(?![\w-])/g),
+  form(
+    "gitlab-token",
+    ["gldt-", "glptt-", "glrt-", "glcbt-", "glft-", "glimt-", "glagent-", "glsoat-", "gloas-"],
+    /(?<![\w-])gl(?:dt|ptt|rt|cbt|ft|imt|agent|soat|oas)-[\w-]{20,}/g,
+  ),
   form(
     "openai-key",
-    "sk-(?:proj|svcacct|admin)-|sk-[A-Za-z0-9]{48}",
+    ["sk-"],
     /(?<![\w-])sk-(?:(?:proj|svcacct|admin)-[\w-]{40,}|[A-Za-z0-9]{48}(?![\w-]))/g,
+    /sk-(?:proj-|svcacct-|admin-|[A-Za-z0-9]{48})/,
   ),
-  form("anthropic-key", "sk-ant-", /(?<![\w-])sk-ant-[a-z]{2,10}\d\d-[\w-]{80,}/g),
-  form("notion-token", "ntn_", /(?<![\w-])ntn_[A-Za-z0-9]{40,}/g),
-  form("huggingface-token", "hf_", /(?<![\w-])hf_[A-Za-z0-9]{34,}/g),
-  form("atlassian-token", "ATATT3|ATBB", /(?<![\w-])(?:ATATT3[\w=-]{100,}|ATBB[A-Za-z0-9]{32}(?![\w-]))/g),
-  form("notesd-token", "notesd_", /(?<![\w-])notesd_[\w-]{43}(?![\w-])/g),
-  form("azure-client-secret", "Q~", /(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g),
+  form("anthropic-key", ["sk-ant-"], /(?<![\w-])sk-ant-[a-z]{2,10}\d\d-[\w-]{80,}/g),
+  form("notion-token", ["ntn_"], /(?<![\w-])ntn_[A-Za-z0-9]{40,}/g),
+  form("huggingface-token", ["hf_"], /(?<![\w-])hf_[A-Za-z0-9]{34,}/g),
+  form(
+    "atlassian-token",
+    ["ATATT3", "ATBB"],
+    /(?<![\w-])(?:ATATT3[\w=-]{100,}|ATBB[A-Za-z0-9]{32}(?![\w-]))/g,
+  ),
+  form("notesd-token", ["notesd_"], /(?<![\w-])notesd_[\w-]{43}(?![\w-])/g),
+  form("azure-client-secret", ["Q~"], /(?<![\w~.-])[\w~.]{3}\dQ~[\w~.-]{31,34}(?![\w~.-])/g),
   azureKey,
   jsonWebToken,
   privateKey,

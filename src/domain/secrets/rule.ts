@@ -10,7 +10,9 @@ export interface Found {
 }
 
 export interface Rule {
-  /** Source of a pattern without groups, found in every text in which the rule finds something. */
-  readonly hint: string;
+  /** Literals in ASCII: every text in which the rule finds something has one of them. */
+  readonly markers: readonly string[];
+  /** Where they are common: found in every such text, and quickly. */
+  readonly hint?: RegExp;
   find(text: string): Iterable<Found>;
 }

@@ -5,6 +5,7 @@
  */
 import { fingerprintOf } from "./fingerprint.ts";
 import { LIBRARY_RULES, libraryFinds } from "./library-rules.ts";
+import { markerLook } from "./markers.ts";
 import { OWN_RULES } from "./own-rules.ts";
 import type { Found } from "./rule.ts";
 import { urlPassword } from "./url-password.ts";
@@ -19,11 +20,26 @@ export interface SecretMatch {
   readonly fingerprint: string;
 }
 
-const HINTS = [...Object.values(LIBRARY_RULES), ...OWN_RULES, urlPassword].map(({ hint }) => hint);
-const SUSPECT = new RegExp(HINTS.join("|"));
+const LIBRARY = Object.keys(LIBRARY_RULES);
+const OWN = [...OWN_RULES, urlPassword];
+/** The library's rules first, then ours. */
+const look = markerLook([...Object.values(LIBRARY_RULES), ...OWN].map(({ markers }) => markers));
 
-/** Whether `findSecrets` has anything to look for. @cost some microseconds for 1 kB */
-export const mayHoldSecret = (text: string): boolean => SUSPECT.test(text);
+/** Whether `findSecrets` has anything to look for. @param text  or its UTF-8 @cost some 2 µs for 1 kB */
+export const mayHoldSecret = (text: string | Uint8Array): boolean => asked(text).length > 0;
+
+/** The numbers of the rules that have something to look for. */
+function asked(text: string | Uint8Array): number[] {
+  const isText = typeof text === "string";
+  const bytes = isText ? Buffer.from(text) : text;
+  let whole = isText ? text : null;
+  return look(bytes).filter((number) => {
+    const hint = OWN[number - LIBRARY.length]?.hint;
+    if (hint === undefined) return true;
+    whole ??= Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+    return hint.test(whole);
+  });
+}
 
 /**
  * Find the secrets of a text.
@@ -58,11 +74,19 @@ export async function findSecrets(
 
 /** By start, each stretch of text by one rule: a form that is known goes before a URL around it. */
 async function findAll(text: string): Promise<Found[]> {
-  if (!mayHoldSecret(text)) return [];
+  const rules = asked(text);
+  if (rules.length === 0) return [];
   // In a string of a program an escape stands where a file has a blank; rules would take its letter for the value's.
   const plain = text.replace(/\\[nrt]/g, "  ");
-  const library = inOrder(await libraryFinds(plain));
-  const own = OWN_RULES.flatMap((rule) => [...rule.find(plain)]);
+  const library = inOrder(
+    await libraryFinds(
+      plain,
+      rules.flatMap((number) => LIBRARY[number] ?? []),
+    ),
+  );
+  const own = OWN_RULES.filter((_, i) => rules.includes(LIBRARY.length + i)).flatMap((rule) => [
+    ...rule.find(plain),
+  ]);
   const forms = inOrder([...library, ...outside(own, library)]);
   return inOrder([...forms, ...outside([...urlPassword.find(plain)], forms)]);
 }

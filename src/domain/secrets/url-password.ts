@@ -15,7 +15,8 @@ const TEMPLATE =
 const NAME = /^(?:[A-Z]+_){0,4}(?:PASS|PASSWORD|PASSWD|PWD|PAT|TOKEN|SECRET|KEY)(?:_[A-Z]+){0,4}$/;
 
 export const urlPassword: Rule = {
-  hint: "://[^\\s/@]{0,800}@",
+  markers: ["://"],
+  hint: /:\/\/[^\s/@]{0,800}@/,
   *find(text) {
     for (const { 0: match, 1: password = "", index } of text.matchAll(USERINFO)) {
       const scheme = SCHEME.exec(text.slice(Math.max(0, index - SCHEME_CHARS), index))?.[0];

@@ -27,12 +27,13 @@ export async function refuseSecrets(
   caller: Caller,
   before: Uint8Array | null,
 ): Promise<void> {
-  const file = planned.bytes === null || planned.bytes === before ? "" : utf8(planned.bytes);
+  const file = planned.bytes === null || planned.bytes === before ? NOTHING : planned.bytes;
   const beside = besideFile(planned, request, caller);
   if (!mayHoldSecret(file) && !beside.some(([, text]) => mayHoldSecret(text))) return;
   const old = before === null ? null : utf8(before);
   const matches = new Map<string, Told>();
-  for (const match of await guard.find(file, old)) matches.set(`${match.line} ${match.fingerprint}`, match);
+  for (const match of await guard.find(utf8(file), old))
+    matches.set(`${match.line} ${match.fingerprint}`, match);
   const inFile = new Set([...matches.values()].map(({ fingerprint }) => fingerprint));
   for (const [where, text] of beside) {
     for (const { kind, fingerprint } of await guard.find(text, old)) {
@@ -49,6 +50,7 @@ export async function refuseSecrets(
   throw refusal(told, matches.size - told.length);
 }
 
+const NOTHING = new Uint8Array();
 const utf8 = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 
 /** What a commit holds beside the file, and what the file may hold in another form: YAML escapes and folds. */
