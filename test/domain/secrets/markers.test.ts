@@ -18,5 +18,7 @@ test("the lists of which a text has a literal are told, whatever overlaps whatev
 test("more characters or states than fit are refused where the lists are made", () => {
   const all = Array.from({ length: 90 }, (_, i) => String.fromCharCode(33 + i));
   expect(() => markerLook([all])).toThrow(/too many characters/);
-  expect(() => markerLook([Array.from({ length: 1_100 }, (_, i) => i.toString(2))])).toThrow(/too many states/);
+  expect(() => markerLook([Array.from({ length: 1_100 }, (_, i) => i.toString(2))])).toThrow(
+    /too many states/,
+  );
 });

@@ -87,3 +87,49 @@ test("every rule that the library brings is asked, or it is said why not", async
     [...Object.keys(LIBRARY_RULES), ...Object.keys(NOT_ASKED)].toSorted(),
   );
 });
+
+test("eight times the text takes no more than some eight times the work, whatever it repeats", async () => {
+  const dashes = "-".repeat(5);
+  const begin = `${dashes}BEGIN RSA PRIVATE KEY${dashes}\n`;
+  const hostile = [
+    ...[
+      begin,
+      `${begin}MIIabc\n`,
+      `${begin}A-b: c\n`,
+      "PRIVATE KEY ",
+      "a://b:c",
+      "://",
+      `a://${"b".repeat(200)}:`,
+    ],
+    ...[
+      "eyJ-",
+      "eyJaaaaaaaaaaaa.eyJaaaaaaaaaaaa.",
+      "xoxb-a-",
+      "SECRET_ACCESS_KEY = ",
+      "AccountKey    ",
+      "aaa8Q~aaaa",
+    ],
+    ...[
+      "SG.aa.",
+      "npm_",
+      "ghp_a",
+      "https://hooks.slack.com/services/T",
+      "12345678:AA",
+      "sk_live_a-",
+      "ops_ey",
+    ],
+    ...["postgres://a:b", "hvs.a", "\\n", "sk-a"],
+  ];
+  const work = async (unit: string, length: number) => {
+    const text = unit.repeat(Math.ceil(length / unit.length));
+    const before = process.cpuUsage();
+    await findSecrets(text, KEY);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  for (const unit of hostile) {
+    const few = Math.max(await work(unit, 1 << 17), 2_000);
+    // What goes by the square of the length takes 64 times as much.
+    expect([unit, (await work(unit, 1 << 20)) / few < 40]).toEqual([unit, true]);
+  }
+});
