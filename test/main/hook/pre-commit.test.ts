@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CommitId } from "../../../src/domain/note.ts";
@@ -10,7 +10,9 @@ import { gitPlaceAt } from "../../../src/lib/git-dir.ts";
 import { runHook } from "../../../src/main/hook/run-hook.ts";
 import { init } from "../../../src/main/init.ts";
 import { takeLock } from "../../../src/main/take-lock.ts";
+import { allowedSecrets } from "../../../src/notebook/secrets/allowed.ts";
 import { type Intents, openIntents } from "../../../src/store/commit/intents.ts";
+import { secretSpecimens } from "../../support/secret-specimens.ts";
 
 let repo: string;
 let intents: Intents;
@@ -36,7 +38,7 @@ const unborn = "1".repeat(40) as CommitId;
 const hook = () =>
   runHook(["pre-commit"], {
     cwd: () => repo,
-    env: {},
+    env: { PATH: process.env["PATH"], HOME: repo },
     stdin: Readable.from([]),
     stdout: { write: () => {} },
     stderr: {
@@ -96,4 +98,33 @@ test("Git itself runs it: a commit is refused while a published write is open, a
   // They stand on, for their files are not durable yet; that is no concern of a person's commit.
   git("commit", "-q", "--allow-empty", "-m", "free again");
   expect(git("log", "--format=%s", "-2")).toBe("free again\nfree");
+});
+
+test("a secret that is staged in a note refuses the commit by file, line and fingerprint, and no other file does", async () => {
+  const secret = secretSpecimens()[0]?.text ?? "";
+  const stage = (path: string, text: string) => {
+    mkdirSync(dirname(join(repo, path)), { recursive: true });
+    writeFileSync(join(repo, path), text);
+    git("add", path);
+  };
+  stage("src/x.env", secret);
+  expect(await hook()).toBe(0);
+  stage("notes/a.md", `# A\n\n${secret}\n`);
+  expect(await hook()).toBe(1);
+  expect(said).toMatch(
+    / {2}notes\/a\.md:3 holds what looks like a secret: github-token \(fingerprint [0-9a-f]{16}\)\n/,
+  );
+  expect(said).not.toContain(secret);
+  const fingerprint = /fingerprint ([0-9a-f]{16})/.exec(said)?.[1] ?? "";
+  allowedSecrets(join(repo, ".git/notesd"), () => 0).add(fingerprint, "Pat");
+  expect(await hook()).toBe(0);
+  git("commit", "-q", "--no-verify", "-m", "a");
+  await allowedSecrets(join(repo, ".git/notesd"), () => 0).remove(fingerprint);
+  // What HEAD has there is in history already.
+  stage("notes/a.md", `# B\n\n${secret}\n`);
+  expect(await hook()).toBe(0);
+  stage("notes/b.md", secret);
+  expect(await hook()).toBe(1);
+  writeFileSync(join(repo, ".git/MERGE_HEAD"), `${head()}\n`);
+  expect(await hook()).toBe(0);
 });
