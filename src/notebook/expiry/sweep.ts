@@ -5,7 +5,7 @@
  */
 import type { WriteRequest } from "../../domain/change.ts";
 import { COMMITTER } from "../../domain/commit-message.ts";
-import { NotesError } from "../../domain/errors.ts";
+import { type ErrorCode, NotesError } from "../../domain/errors.ts";
 import type { NoteId } from "../../domain/note.ts";
 import type { Caller } from "../../domain/principal.ts";
 import type { ExpiredFile, NoteIndex } from "../../index/note-index.ts";
@@ -47,6 +47,7 @@ export type Waiting = Map<NoteId, { readonly revision: string; readonly dueMs: n
  * @param waiting  what the last sweep left to others; brought up to date
  * @returns when to sweep again, ms since the epoch; Infinity: nothing will expire
  * @throws NotesError REPO_BUSY, OVERLOADED, STORAGE  nothing can be written now: what is left expires later
+ * @throws NotesError  what refused one of them, after all others were removed
  */
 export async function sweep(deps: SweepDeps, waiting: Waiting): Promise<number> {
   const { index, clock } = deps;
@@ -58,8 +59,12 @@ export async function sweep(deps: SweepDeps, waiting: Waiting): Promise<number> 
     againMs = Math.min(againMs, ms);
   };
   const remove = async (files: readonly ExpiredFile[]) => {
-    if (files.length > 0 && !(await removed(deps, files))) later(clock.now() + AGAIN_MS);
+    if (files.length === 0) return;
+    const { isAll, odd } = await removed(deps, files);
+    if (!isAll) later(clock.now() + AGAIN_MS);
+    refused ??= odd;
   };
+  let refused: unknown;
   let ready: ExpiredFile[] = [];
   for (const file of index.expired(nowMs)) {
     await turn();
@@ -78,6 +83,7 @@ export async function sweep(deps: SweepDeps, waiting: Waiting): Promise<number> 
   await remove(ready);
   waiting.clear();
   for (const [id, one] of left) waiting.set(id, one);
+  if (refused !== undefined) throw refused;
   return againMs;
 }
 
@@ -88,20 +94,24 @@ async function dueOf(deps: SweepDeps, waiting: Waiting, file: ExpiredFile): Prom
   return file.expiresMs + ((await deps.isOurs(file)) ? 0 : deps.othersWaitMs);
 }
 
-/** @returns false: some of them must be looked at again */
-async function removed({ reconciler, write }: SweepDeps, files: readonly ExpiredFile[]): Promise<boolean> {
+/** @returns whether any of them must be looked at again, and what refused one that should have been removed */
+async function removed(
+  { reconciler, write }: SweepDeps,
+  files: readonly ExpiredFile[],
+): Promise<{ readonly isAll: boolean; readonly odd: unknown }> {
   await reconciler.hint(files.map(({ path }) => path));
   const untouched = files.filter(({ path }) => !reconciler.dirty(path));
   const outcomes = await Promise.allSettled(untouched.map((file) => write(requestFor(file), DAEMON)));
   const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
-  const stops = failures.find((error) => !isAnothers(error));
+  const stops = failures.find((error) => !(error instanceof NotesError) || STOPS.has(error.code));
   if (stops !== undefined) throw stops;
-  return untouched.length === files.length && failures.length === 0;
+  // Somebody deleted or changed the note, or a person's edit of it is held: that is no failure.
+  const odd = failures.find(({ code }: NotesError) => code !== "NOT_FOUND" && code !== "CONFLICT");
+  return { isAll: untouched.length === files.length && failures.length === 0, odd };
 }
 
-/** Somebody deleted or changed the note, or a person's edit of it is held. */
-const isAnothers = (error: unknown) =>
-  error instanceof NotesError && (error.code === "NOT_FOUND" || error.code === "CONFLICT");
+/** With these nothing else can be written either. */
+const STOPS: ReadonlySet<ErrorCode> = new Set(["REPO_BUSY", "OVERLOADED", "STORAGE", "INTERNAL"]);
 
 const requestFor = ({ noteId, blob, expiresMs }: ExpiredFile): WriteRequest => ({
   change: { kind: "expire", noteId, ifRevision: blob },

@@ -2,8 +2,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Change } from "../../../src/domain/change.ts";
 import { COMMITTER } from "../../../src/domain/commit-message.ts";
-import type { NoteId } from "../../../src/domain/note.ts";
+import { NotesError } from "../../../src/domain/errors.ts";
+import type { NoteId, RepoPath } from "../../../src/domain/note.ts";
 import type { Caller } from "../../../src/domain/principal.ts";
+import type { WriteOutcome } from "../../../src/notebook/notebook.ts";
 import { type FakeClock, fakeClock } from "../../support/fake-clock.ts";
 import { agent, openTestNotebook, PERSON, type TestNotebook } from "../../support/open-notebook.ts";
 import { until } from "../../support/wait.ts";
@@ -229,6 +231,77 @@ test("very many that expired while no daemon ran are removed one commit each, an
   expect(titles()).toEqual(["Meanwhile"]);
   expect((await on.notebook.changes(before ?? "", 1_000, {}, PERSON)).changes).toHaveLength(COUNT + 1);
   expect(await read(mine.noteId)).toMatchObject({ content: "text of Meanwhile" });
+});
+
+const save = (name: string, value: string, expiresInHours: number | null): Promise<WriteOutcome> =>
+  write(
+    {
+      ...{ kind: "save", key: "deploy", value, scope: "workspace", ref: null, agent: null },
+      ...{ pinned: false, expiresInHours },
+    },
+    agent(name),
+  );
+
+test("the key of a memory that has expired is free: whoever saves there makes a new one, which no sweep takes", async () => {
+  const old = await save("planner", "old", 1);
+  expect(old.created).toBe(true);
+  clock.advance(HOUR_MS + 10);
+  const [fresh] = await Promise.all([save("other", "fresh", null), pass(20_000)]);
+  expect(fresh).toMatchObject({ noteId: old.noteId, created: true });
+  await pass(60_000);
+  expect(await read(fresh.noteId)).toMatchObject({
+    ...{ content: "fresh", metadata: { expires_at: null, agent_name: "other" } },
+  });
+  // Saved once more before it expires it is the same memory.
+  expect(await save("planner", "later", 1)).toMatchObject({ created: false });
+  clock.advance(HOUR_MS + 10);
+  await swept(fresh.noteId);
+  expect(await save("planner", "again", null)).toMatchObject({ created: true, noteId: old.noteId });
+});
+
+/** Time passes, and what runs by itself runs. */
+async function pass(ms: number): Promise<void> {
+  for (let i = 0; i < 20; i++) {
+    clock.advance(ms / 20);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("one that can't be removed keeps no other from it, and is told of once", async () => {
+  const made = [await make("First", 1), await make("Odd", 1), await make("Last", 1)];
+  const { commit } = on.store;
+  let refusals = 0;
+  on.store.commit = async (drafts) => {
+    const isOdd = drafts.some(({ message }) => message.title === "Odd");
+    if (isOdd && drafts.length === 1) {
+      refusals++;
+      throw new NotesError("TOO_LARGE", "refused by the test");
+    }
+    if (!isOdd) return commit(drafts);
+    const others = drafts.filter(({ message }) => message.title !== "Odd");
+    const done = await commit(others);
+    const blocked = {
+      kind: "conflict",
+      path: drafts[0]?.files[0]?.path ?? ("" as RepoPath),
+      current: null,
+    } as const;
+    let next = 0;
+    return {
+      ...done,
+      outcomes: drafts.map(({ message }) =>
+        message.title === "Odd" ? blocked : (done.outcomes[next++] ?? blocked),
+      ),
+    };
+  };
+  clock.advance(HOUR_MS + 10);
+  await until("the others to be removed and the odd one to be refused twice", () => {
+    clock.advance(1_000);
+    return refusals > 1 && titles().length === 0 && on.notebook.metadata(made[2]?.noteId ?? "") === null;
+  });
+  expect(on.notebook.metadata(made[0]?.noteId ?? "")).toBeNull();
+  expect(warnings).toEqual(["notes that have expired could not be removed"]);
+  on.store.commit = commit;
+  await swept(made[1]?.noteId ?? ("" as NoteId));
 });
 
 test("an update to a later expiry counts, and one that was cleared never comes", async () => {
