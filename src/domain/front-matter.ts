@@ -18,10 +18,23 @@ export type Value = string | number | boolean | null | readonly Value[] | { read
 export class Unreadable extends Error {
   override readonly name = "Unreadable";
   readonly line: number | null;
+  /** @param reason  for people and agents: of what the file holds only a few characters come through, as a quotation */
   constructor(reason: string, line: number | null) {
-    super(reason);
+    super(bounded(reason));
     this.line = line;
   }
+}
+
+const QUOTED_MAX_CHARS = 40;
+const REASON_MAX_CHARS = 200;
+
+function bounded(reason: string): string {
+  const short = reason
+    .replace(/"(?:[^"\\]|\\.)*"/g, (text) =>
+      text.length > QUOTED_MAX_CHARS ? `${text.slice(0, QUOTED_MAX_CHARS)}…"` : text,
+    )
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
+  return short.length > REASON_MAX_CHARS ? `${short.slice(0, REASON_MAX_CHARS)}…` : short;
 }
 
 interface SplitText {
