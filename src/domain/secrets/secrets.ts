@@ -1,7 +1,7 @@
 /**
  * Whether a text holds a secret: a credential's very value, not a word about one. The library's rules and ours are
  * asked; most texts are done with after one look for literals that all of these values share. Invariant: a value never
- * leaves here, only its kind, its line and its fingerprint do.
+ * leaves here but for a purge, only its kind, its line and its fingerprint do.
  */
 import { fingerprintOf } from "./fingerprint.ts";
 import { LIBRARY_RULES, libraryFinds } from "./library-rules.ts";
@@ -70,6 +70,19 @@ export async function findSecrets(
     if (!matches.has(name)) matches.set(name, { kind, line, fingerprint });
   }
   return [...matches.values()];
+}
+
+/**
+ * The values of a text that have one of these fingerprints: for a purge, which takes them out and tells them nobody.
+ * @param key as for `findSecrets`
+ */
+export async function secretsNamed(
+  text: string,
+  key: Uint8Array,
+  fingerprints: ReadonlySet<string>,
+): Promise<string[]> {
+  const values = (await findAll(text)).map(({ start, end }) => text.slice(start, end));
+  return [...new Set(values)].filter((value) => fingerprints.has(fingerprintOf(value, key)));
 }
 
 /** By start, each stretch of text by one rule: a form that is known goes before a URL around it. */

@@ -184,7 +184,8 @@ interface Looked extends FilesSought {
 /** Look until no id changes any more. */
 async function look({ place, settings }: Resolved, wish: PurgeWish): Promise<Looked> {
   const roots = allRoots(settings.roots ?? []);
-  const texts = await textsOf(place.gitDir, wish);
+  const key = await proofKey(join(place.gitDir, "notesd", "proof.key"));
+  const texts = await textsOf(place.gitDir, wish, key);
   const note = wish.note === null ? NO_NOTE : noteToPurge(place.gitDir, wish.note, roots);
   let renames = new Map<string, string>();
   for (let round = 0; ; round++) {

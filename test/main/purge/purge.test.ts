@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connect } from "../../../src/client/client.ts";
 import { escapeSegment } from "../../../src/domain/note-path.ts";
+import { findSecrets } from "../../../src/domain/secrets/secrets.ts";
 import { purge } from "../../../src/main/purge/purge.ts";
 import { purgedIds } from "../../../src/store/purge/purged-list.ts";
 import { type PurgeRepo, purgeRepo, SECRET, whereIs } from "../../support/purge-repo.ts";
@@ -257,6 +258,51 @@ test("a key that became a path gets another one, with its id, wherever either is
   expect(repo.git("log", "--all", "--name-only", "--format=")).not.toContain(
     escapeSegment(SECRET).slice(0, 20),
   );
+});
+
+test("a memory whose key held it is the memory of the key without it: the same note is updated by the next save", async () => {
+  const repo = await purgeRepo();
+  const daemon = await repo.start();
+  const agent = await client(repo, "planner");
+  const memory = { key: `login ${SECRET}`, value: "v1\n", scope: "agent" } as const;
+  const made = await agent.notes.save(memory);
+  await agent.notes.create({ title: "Link", content: `see [[${made.note_id}]]\n` });
+  agent.close();
+  await daemon.stop();
+  expect(await run(repo)).toMatchObject({ complete: true });
+  expect(repo.git("log", "-p", "--all")).not.toContain(made.note_id);
+  const second = await repo.start();
+  const later = await client(repo, "planner");
+  const recalled = (await later.notes.recall({ scope: "agent" })).notes;
+  expect(recalled).toMatchObject([{ key: "login (purged)", value: "v1\n", agent_name: "planner" }]);
+  const saved = await later.notes.save({ ...memory, key: "login (purged)", value: "v2\n" });
+  expect(saved).toMatchObject({ created: false, note_id: recalled[0]?.note_id });
+  expect(repo.git("grep", "-h", "see \[\[")).toBe(`see [[${saved.note_id}]]`);
+  later.close();
+  const person = await client(repo);
+  expect(await person.call("daemon.verify")).toMatchObject({ equal: true, problems: [] });
+  const { entries } = await person.notes.history({ note_id: saved.note_id });
+  expect(entries.map(({ action }) => action)).toEqual(["save", "save"]);
+  person.close();
+  await second.stop();
+  expect(whereIs(repo.place.root, SECRET)).toEqual([]);
+});
+
+test("a secret is named by its fingerprint, so that nobody needs to type it", async () => {
+  const repo = await purgeRepo();
+  const token = ["ghp", "0123456789abcdefABCDEF0123456789abcd"].join("_");
+  await repo.save("notes/a.md", `# A\n\ntoken ${token}\n`);
+  repo.git("add", ".");
+  repo.git("-c", "core.hooksPath=/dev/null", "commit", "-qm", "a");
+  const text = readFileSync(join(repo.place.gitDir, "notesd/proof.key"), "utf8").trim();
+  const [match] = await findSecrets(`token ${token}`, Buffer.from(text, "hex"));
+  const named = { values: [], fingerprints: [match?.fingerprint ?? ""] };
+  await expect(run(repo, { ...named, fingerprints: ["0".repeat(16)] })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  expect(await run(repo, named)).toMatchObject({ complete: true, rewritten_commits: 1 });
+  expect(whereIs(repo.place.root, token)).toEqual([]);
+  expect(repo.git("show", "HEAD:notes/a.md")).toBe("# A\n\ntoken (purged)");
 });
 
 test("a whole note goes with every version, its titles and what was said of it", async () => {
