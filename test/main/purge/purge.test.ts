@@ -277,7 +277,7 @@ test("a memory whose key held it is the memory of the key without it: the same n
   expect(recalled).toMatchObject([{ key: "login (purged)", value: "v1\n", agent_name: "planner" }]);
   const saved = await later.notes.save({ ...memory, key: "login (purged)", value: "v2\n" });
   expect(saved).toMatchObject({ created: false, note_id: recalled[0]?.note_id });
-  expect(repo.git("grep", "-h", "see \[\[")).toBe(`see [[${saved.note_id}]]`);
+  expect(repo.git("grep", "-h", "-F", "see [[")).toBe(`see [[${saved.note_id}]]`);
   later.close();
   const person = await client(repo);
   expect(await person.call("daemon.verify")).toMatchObject({ equal: true, problems: [] });
