@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { RepoState } from "../store/note-store.ts";
 import { type Context, defineAction } from "./action.ts";
 import { rowsThatFit } from "./answer-size.ts";
+import { SecretMatchOutput } from "./secret-output.ts";
 
 const STATES = [
   "ok",
@@ -23,7 +24,7 @@ export const daemonStatus = defineAction({
   effects: "read",
   summary: "The daemon's version, repository, branch and health.",
   description:
-    "What the daemon serves and how it is: the branch's head, whether a merge or rebase holds up writes, files that can't be read as notes, and files that wait to be placed.",
+    "What the daemon serves and how it is: the branch's head, whether a merge or rebase holds up writes, files that can't be read as notes, files that wait to be placed, and hand edits that are held for a secret in them.",
   input: z.strictObject({}),
   output: z.looseObject({
     branch: z.string(),
@@ -38,11 +39,18 @@ export const daemonStatus = defineAction({
       z.strictObject({ path: z.string(), line: z.number().int().nullable(), reason: z.string() }),
     ),
     pending: z.array(z.string()),
+    held: z
+      .array(z.strictObject({ path: z.string(), matches: z.array(SecretMatchOutput), since: z.string() }))
+      .describe("Hand edits that hold a secret: not committed until it is gone or allowed."),
     truncated: z.literal(true).optional().describe("Some of the lists are longer than shown."),
   }),
   errors: [],
   examples: [
-    { name: "All", params: {}, result: { branch: "main", state: "ok", quarantined: [], pending: [] } },
+    {
+      name: "All",
+      params: {},
+      result: { branch: "main", state: "ok", quarantined: [], pending: [], held: [] },
+    },
   ],
   cli: null,
   run: (_params, context) => status(context),
@@ -50,7 +58,7 @@ export const daemonStatus = defineAction({
 
 async function status({ daemon, notebook }: Context) {
   const [process, { state, ...own }] = [await daemon.status(), await notebook.status()];
-  const lists = ["quarantined", "duplicates", "pending", "unsettled", "reported"] as const;
+  const lists = ["quarantined", "duplicates", "pending", "unsettled", "reported", "held"] as const;
   let cut = false;
   const shown = <T>(rows: readonly T[]): T[] => {
     const fitting = rowsThatFit(rows, 150_000);
@@ -68,6 +76,7 @@ async function status({ daemon, notebook }: Context) {
     pending: shown(own.pending),
     unsettled: shown(own.unsettled),
     reported: shown(own.reported),
+    held: shown(own.held.map((edit) => ({ ...edit, matches: [...edit.matches] }))),
     counts: Object.fromEntries(lists.map((name) => [name, own[name].length])),
   };
   return cut ? { ...status, truncated: true as const } : status;

@@ -17,6 +17,8 @@ import type { RefusalLog } from "./refusal-log.ts";
 export interface PreCommitAnswer {
   /** Notes whose file or index entry is not level yet. */
   readonly lagging: readonly string[];
+  /** Notes whose file misses what the branch has gained, and can't be merged while it holds a secret. */
+  readonly parted: readonly string[];
 }
 
 /** What a push is held to; `POST /hooks/rules` answers it. */
@@ -73,7 +75,7 @@ export const Joined = z.discriminatedUnion("kind", [
 export type Joined = z.infer<typeof Joined>;
 
 export interface HookDoor {
-  levelForCommit(): Promise<readonly string[]>;
+  levelForCommit(): Promise<PreCommitAnswer>;
   readonly push: PushSide;
   readonly rules: PushRules;
   /** Merge a pushed commit into the branch. @throws NotesError why it can't be */
@@ -90,7 +92,7 @@ export function hookRoutes(door: HookDoor, refused: RefusalLog["refused"]): Map<
   const { push } = door;
   const hook = hookOf(refused);
   return new Map<string, Route>([
-    ["/hooks/pre-commit", hook(z.unknown(), async () => ({ lagging: await door.levelForCommit() }))],
+    ["/hooks/pre-commit", hook(z.unknown(), door.levelForCommit)],
     ["/hooks/rules", hook(z.unknown(), async () => door.rules)],
     ["/hooks/pre-receive", hook(LeaseWish, (wish, gone) => push.lease(wish, gone))],
     [

@@ -13,6 +13,7 @@ import type { Finding, Flags } from "../doors/cli/host.ts";
 import { readGitConfig } from "../lib/git-config.ts";
 import type { GitPlace } from "../lib/git-dir.ts";
 import { processLockHolder } from "../lib/process-lock.ts";
+import { matchWords, WAYS_OUT } from "../notebook/reconcile/held-edits.ts";
 import { readIndex } from "../store/git-index/git-index.ts";
 import { readShared } from "../store/git-index/shared-index.ts";
 import { holdsPassword, PASSWORD_REMEDY, scrub } from "../store/remote/remote-url.ts";
@@ -39,6 +40,15 @@ const Status = z.object({
   state: z.string(),
   quarantined: z.array(z.object({ path: z.string(), line: z.number().nullable(), reason: z.string() })),
   reported: z.array(z.object({ path: z.string(), reason: z.string() })).default([]),
+  held: z
+    .array(
+      z.object({
+        path: z.string(),
+        matches: z.array(z.object({ kind: z.string(), line: z.number(), fingerprint: z.string() })),
+      }),
+    )
+    // A daemon of an earlier version tells of none.
+    .default([]),
 });
 
 const ok = (name: string, text: string): Finding => ({ name, state: "ok", text });
@@ -132,7 +142,7 @@ async function daemon(place: GitPlace): Promise<Finding[]> {
   const found = ok("daemon", `process ${running.pid} at ${running.url}, version ${running.version}`);
   try {
     const { url, token } = await addressOf(place, null);
-    const { notes, state, quarantined, reported } = Status.parse(
+    const { notes, state, quarantined, reported, held } = Status.parse(
       await callOverHttp(url, token, "daemon.status", {}),
     );
     return [
@@ -141,7 +151,13 @@ async function daemon(place: GitPlace): Promise<Finding[]> {
       ...quarantined.map(({ path, line, reason }) =>
         bad("notes", `${path}${line === null ? "" : `, line ${line}`} is no note: ${reason}`),
       ),
-      ...reported.map(({ path, reason }) => note("notes", `${path}: ${reason}`)),
+      ...held.map(({ path, matches }) =>
+        bad("notes", `${path} is not committed, for it holds a secret: ${matchWords(matches)}; ${WAYS_OUT}`),
+      ),
+      // Those that are held are reported too, in fewer words.
+      ...reported
+        .filter(({ path }) => !held.some((edit) => edit.path === path))
+        .map(({ path, reason }) => note("notes", `${path}: ${reason}`)),
     ];
   } catch (error) {
     return [found, bad("notes", messageOf(error))];

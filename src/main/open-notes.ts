@@ -107,7 +107,10 @@ export async function openNotes(resolved: Resolved, around: NotesSurroundings): 
   return {
     notebook: opened.notebook,
     hooks: {
-      levelForCommit: opened.disk.levelForCommit,
+      levelForCommit: async () => ({
+        lagging: await opened.disk.levelForCommit(),
+        parted: opened.disk.parted(),
+      }),
       push: opened.push,
       rules: pushRules(settings),
       async join(tip, author) {

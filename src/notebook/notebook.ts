@@ -5,7 +5,7 @@
 import type { WriteRequest } from "../domain/change.ts";
 import type { Author } from "../domain/event.ts";
 import type { NoteFilter } from "../domain/filters.ts";
-import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath, Trust } from "../domain/note.ts";
+import type { BlobId, CommitId, NoteId, NoteMetadata, RepoPath, Trust } from "../domain/note.ts";
 import type { Caller } from "../domain/principal.ts";
 import type {
   HistoryFilter,
@@ -18,6 +18,8 @@ import type {
 } from "../index/note-index.ts";
 import type { KeptConflict, RepoState } from "../store/note-store.ts";
 import type { Memories } from "./memories.ts";
+import type { NotebookStatus } from "./notebook-status.ts";
+import type { HeldFile } from "./reconcile/held-files.ts";
 import type { Review } from "./review/review.ts";
 
 /** What a write did. A replayed request answers what the first one did. */
@@ -167,20 +169,6 @@ export interface Joined {
   readonly conflicts: readonly KeptConflict[];
 }
 
-/** What of the notebook's own state daemon.status shows. */
-export interface NotebookStatus {
-  readonly branch: string;
-  readonly head: CommitId | null;
-  readonly state: RepoState;
-  readonly notes: number;
-  readonly quarantined: readonly Quarantined[];
-  readonly duplicates: readonly { id: string; kept: string; other: string; servedAs: string }[];
-  readonly pending: readonly RepoPath[];
-  readonly unsettled: readonly RepoPath[];
-  readonly reported: readonly { path: string; reason: string }[];
-  readonly watching: string;
-}
-
 /** A point in history or time as a caller may name it: commit, ISO time, `7d`, `12h`, `monday`, `last`.
  * `commit` is null for a time before the first commit. */
 export type Moment = { readonly commit: CommitId | null; readonly atMs: number };
@@ -290,6 +278,8 @@ export interface Notebook extends Memories {
 
   /** Commit hand edits at once: of given paths, or all. @returns commits made @throws NotesError INVALID_PARAMS no note's path */
   settle(paths?: readonly string[], reason?: string): Promise<readonly CommitId[]>;
+  /** Hand edits that wait for somebody, of given paths or all, by path. */
+  held(paths?: readonly string[]): readonly HeldFile[];
   verify(): Promise<{ digest: string; rebuilt: string; equal: boolean; problems: VerifyProblem[] }>;
   status(): Promise<NotebookStatus>;
   /** Finish what was accepted, settle edits, flush, write the checkpoint. */

@@ -7,12 +7,12 @@ import { blobIdOf, parseAgentRef } from "../domain/identity.ts";
 import type { CommitId, RepoPath } from "../domain/note.ts";
 import { isNotePath } from "../domain/note-path.ts";
 import type { Caller } from "../domain/principal.ts";
-import { commitPath } from "./commit-path.ts";
 import { derivedFiles } from "./derived-files.ts";
 import { createExpiry, type Expiry } from "./expiry/expiry.ts";
 import { Feed } from "./feed/feed.ts";
 import { Heads } from "./feed/heads.ts";
 import { cursorSince } from "./feed/since.ts";
+import { handEdits } from "./hand-edits.ts";
 import { readHistory } from "./history.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 import { type JoinDeps, join } from "./joining/join.ts";
@@ -32,6 +32,7 @@ import { createFirstLook } from "./reconcile/first-look.ts";
 import { noteWords } from "./reconcile/note-words.ts";
 import { createReconciler } from "./reconcile/reconcile.ts";
 import type { Reconciler } from "./reconcile/reconciler.ts";
+import { secretFinder } from "./reconcile/secret-check.ts";
 import { settleAtStop } from "./reconcile/settle-at-stop.ts";
 import { createReview } from "./review/review.ts";
 import { publishedSecrets } from "./secrets/published.ts";
@@ -130,6 +131,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     store,
     index: () => index,
     words: noteWords(types),
+    secrets: secretFinder(secrets, options.proofKey),
+    heldFile: joinPath(stateDir, "held"),
     clock,
     person: options.person,
     settings: options.reconcile,
@@ -137,6 +140,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     enqueue: writer.alone,
     commitDrafts: writer.commitDrafts,
     failed: (error) => warn("hand edits could not be committed", failureOf(error, SAFE)),
+    warn,
   });
   const past = createPast(store, options.newIndex);
   const reads = createReads({
@@ -156,6 +160,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     words: noteWords(types),
     isNote: (path) => isNotePath(path, options.roots),
     follower,
+    heldPaths: reconciler.heldPaths,
     clock,
     alone: writer.alone,
   };
@@ -163,7 +168,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     joining,
     async settle(paths) {
       await reconciler.scanAll("asked");
-      await settleBefore(reconciler, paths);
+      await settleBefore(reconciler, paths, "secret");
     },
     warn,
   });
@@ -205,7 +210,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       const path = pathOf(index, change);
       const resolves = resolvesConflict(change);
       const edited = path !== null && !writer.isRepeat(request, caller) ? [path] : [];
-      if (edited.length > 0) await settleBefore(reconciler, edited, resolves);
+      if (edited.length > 0) await settleBefore(reconciler, edited, resolves ? "conflict" : null);
       const outcome = await writer.write(request, caller, entered);
       if ((resolves || change.kind === "update") && !outcome.replayed)
         await dropResolved({ store, reconciler, warn }, outcome, resolves);
@@ -215,7 +220,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     async join(theirs, { from = "that came in", ...how }) {
       await firstLook.wait();
       const source = how.via === "push" ? "push" : "api";
-      const settle = (paths: readonly RepoPath[]) => settleBefore(reconciler, paths);
+      const settle = (paths: readonly RepoPath[]) => settleBefore(reconciler, paths, "secret");
       const joined = await join(joining, theirs, { ...how, title: from, source, settle });
       void reconciler.onHeadMoved(true);
       return joined;
@@ -242,11 +247,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       return agent === "all" ? "all" : [agent];
     },
     seen: (caller) => seen.note(caller, index.head),
-    async settle(paths, reason) {
-      const files = paths?.map((path) => commitPath(path, options.roots));
-      await firstLook.wait();
-      return reconciler.settle(files, reason, "person");
-    },
+    ...handEdits({ reconciler, firstLook, roots: options.roots }),
     verify: () => verifyNotebook({ store, index, newIndex: options.newIndex }),
     status: () =>
       notebookStatus({

@@ -109,7 +109,7 @@ function gitSide(
 ): { hooks: HookDoor; git: GitDoorOptions } {
   return {
     hooks: {
-      levelForCommit: async () => [],
+      levelForCommit: async () => ({ lagging: [], parted: [] }),
       push: {
         lease: async () => ({ kind: "busy", why: "Nobody pushes here." }),
         async ended() {},

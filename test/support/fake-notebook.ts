@@ -408,6 +408,10 @@ export class FakeNotebook implements Notebook {
     this.seenCallers.push(caller);
   }
 
+  held(): ReturnType<Notebook["held"]> {
+    return [];
+  }
+
   async settle(): ReturnType<Notebook["settle"]> {
     return [];
   }
@@ -428,6 +432,7 @@ export class FakeNotebook implements Notebook {
       pending: [],
       unsettled: [],
       reported: [],
+      held: [],
       watching: "watching",
     };
   }

@@ -3,8 +3,10 @@ import { relative, resolve, sep } from "node:path";
 import type { Command } from "commander";
 import type { Registry } from "../../actions/action.ts";
 import { cliCommand } from "../../actions/describe.ts";
+import { ERRORS } from "../../domain/errors.ts";
 import { addActionCommand } from "./action-commands.ts";
 import { actionParams } from "./action-params.ts";
+import type { Outcome } from "./daemon-commands.ts";
 import type { CliHost } from "./host.ts";
 import { parseObject } from "./params-text.ts";
 import { flagsOf, type Options, withDaemon } from "./shared-options.ts";
@@ -12,10 +14,10 @@ import { changeLine, show } from "./show.ts";
 import { plain } from "./text-table.ts";
 import { withClient } from "./with-client.ts";
 
-/** Add `watch`, `commit` and `call`. */
-export function addNoteCommands(program: Command, registry: Registry, host: CliHost): void {
+/** Add `watch`, `commit` and `call`. @param outcome receives the exit codes that they decide themselves */
+export function addNoteCommands(program: Command, registry: Registry, host: CliHost, outcome: Outcome): void {
   addWatch(program, registry, host);
-  addCommit(program, host);
+  addCommit(program, host, outcome);
   addCall(program, host);
 }
 
@@ -47,11 +49,13 @@ function addWatch(program: Command, registry: Registry, host: CliHost): void {
   });
 }
 
-function addCommit(program: Command, host: CliHost): void {
+function addCommit(program: Command, host: CliHost, outcome: Outcome): void {
   withDaemon(program.command("commit"))
     .argument("[path...]", "files, relative to the current folder; all when absent")
     .summary("commit hand edits at once")
-    .description("Commit what was saved in the working files, without waiting for it to settle.")
+    .description(
+      "Commit what was saved in the working files, without waiting for it to settle. Exit 5 when a file stays uncommitted for a secret in it.",
+    )
     .option("-m, --reason <why>", "goes into the commit's message")
     .action(async (files: string[], options: Options) => {
       const given = typeof options["params"] === "string" ? parseObject(options["params"], "--params") : {};
@@ -60,11 +64,38 @@ function addCommit(program: Command, host: CliHost): void {
         ...(files.length > 0 ? { paths: await repositoryPaths(host, options, files) } : {}),
         ...(typeof options["reason"] === "string" ? { reason: options["reason"] } : {}),
       };
-      const { commits } = await withClient(host, options, (client) => client.call("notes.commit", params));
-      if (options["json"]) host.io.out(`${JSON.stringify({ commits })}\n`);
-      else
-        host.io.out(commits.length === 0 ? "nothing to commit\n" : commits.map((id) => `${id}\n`).join(""));
+      const done = await withClient(host, options, (client) => client.call("notes.commit", params));
+      const { commits, held = [] } = done;
+      if (held.some(({ why }) => why === "secret")) outcome.code = ERRORS.CONFLICT.exit;
+      if (options["json"]) host.io.out(`${JSON.stringify(done)}\n`);
+      else if (commits.length > 0) host.io.out(commits.map((id) => `${id}\n`).join(""));
+      else if (held.length === 0) host.io.out("nothing to commit\n");
+      if (!options["json"]) for (const file of held) host.io.err(heldText(file));
     });
+}
+
+const HELD: Readonly<Record<string, string>> = {
+  staged: "staged, for your own git commit",
+  conflict: "it does not merge with the note; see notesd conflicts",
+};
+
+/** A file that stays uncommitted, and what its owner can do. */
+function heldText({
+  path,
+  why,
+  matches,
+}: {
+  readonly path: string;
+  readonly why: string;
+  readonly matches: readonly { readonly kind: string; readonly line: number; readonly fingerprint: string }[];
+}): string {
+  const name = plain(path);
+  if (why !== "secret") return `not committed: ${name}: ${HELD[why] ?? why}\n`;
+  const places = matches.map(
+    ({ kind, line, fingerprint }) =>
+      `  ${name}:${line}: ${kind}; if it is no secret: notesd allow ${fingerprint}\n`,
+  );
+  return `not committed: ${name} holds a secret. Take it out and save, and it is committed by itself.\n${places.join("")}`;
 }
 
 /** Paths as a person names them from where they are, relative to the repository's top. */

@@ -59,7 +59,7 @@ function cliProgram(registry: Registry, host: CliHost, outcome: Outcome, asked: 
     program.commandsGroup("Notes:");
     addActionCommands(program, registry, host, OWN_COMMANDS);
     addReviewCommands(program, registry, host);
-    addNoteCommands(program, registry, host);
+    addNoteCommands(program, registry, host, outcome);
   }
   program.commandsGroup("Who may call, and settings:");
   addSyncCommand(program, host, outcome);

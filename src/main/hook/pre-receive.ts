@@ -205,6 +205,12 @@ const behind = ({ branch }: PushRules) =>
     `Fetch and push again (git pull --rebase && git push), or let the daemon merge: git push origin HEAD:refs/for/${branch}`,
   );
 
+const COMMIT_THERE = "Commit it in the repository that you push to, then push again.";
+
+/** Whoever pushes may not be who edited. */
+const past = ({ branch }: PushRules) =>
+  `Whose edit it is takes the value out, or lets it pass with notesd allow FINGERPRINT. Until then the daemon merges past it: git push origin HEAD:refs/for/${branch}`;
+
 function faultsOf(answer: Exclude<LeaseAnswer, { kind: "granted" }>, rules: PushRules): Fault[] {
   switch (answer.kind) {
     case "behind":
@@ -214,8 +220,8 @@ function faultsOf(answer: Exclude<LeaseAnswer, { kind: "granted" }>, rules: Push
     case "taken":
       return answer.ids.map(({ id, path, at }) => takenId(path, id, at));
     case "held":
-      return answer.files.map(({ path, why }) =>
-        fault(path, why, "Commit it in the repository that you push to, then push again."),
+      return answer.files.map(({ path, why, secret }) =>
+        fault(path, why, secret ? past(rules) : COMMIT_THERE),
       );
   }
 }

@@ -45,6 +45,8 @@ export interface JoinDeps {
   readonly words: NoteWords;
   readonly isNote: (path: RepoPath) => boolean;
   readonly follower: Pick<Follower, "catchUp">;
+  /** Notes whose edit waits for its person: their files stay as they lie, and the branch moves all the same. */
+  readonly heldPaths: () => Iterable<RepoPath>;
   readonly clock: Clock;
   /** Run a job alone in the writer's queue. */
   readonly alone: <T>(job: () => Promise<T>) => Promise<T>;
@@ -97,6 +99,7 @@ async function once(deps: JoinDeps, theirs: CommitId, wish: JoinWish): Promise<A
         atMs: deps.clock.now(),
         why: `${wish.via}: ${choose === null ? "fast-forward" : "history"} ${wish.title}`,
         rewritten: choose === "theirs",
+        leave: new Set(deps.heldPaths()),
       })
     : await merge(deps, tip, theirs, wish, conflicts);
   if (outcome.kind !== "moved") return { refused: outcome };
@@ -135,6 +138,7 @@ async function merge(
       author: wish.author,
       atMs: clock.now(),
       message: messageOf(deps, plan, wish),
+      leave: new Set(deps.heldPaths()),
     });
     if (outcome.kind !== "moved") await letGo();
     return outcome;

@@ -12,10 +12,11 @@ import type { Clock } from "../../lib/clock.ts";
 import { watchProcess } from "../../lib/process-alive.ts";
 import type { NoteStore, RepoState } from "../../store/note-store.ts";
 import { isAtHome } from "../../store/refs/at-home.ts";
+import { matchWords } from "../reconcile/held-edits.ts";
 import type { Reconciler } from "../reconcile/reconciler.ts";
 import type { Hold } from "../reconcile/settling.ts";
 import type { Writer } from "../writing/writer.ts";
-import type { LeaseAnswer, PushSide, PushWish } from "./push-side.ts";
+import type { HeldBack, LeaseAnswer, PushSide, PushWish } from "./push-side.ts";
 
 const LONGEST_MS = 60_000;
 /** A stopping daemon has ten seconds for everything. */
@@ -30,7 +31,7 @@ interface LeaseDeps {
   readonly store: Pick<NoteStore, "tip" | "state" | "staged" | "foreignGit" | "finishPush">;
   readonly index: Pick<NoteIndex, "get">;
   readonly writer: Pick<Writer, "alone">;
-  readonly reconciler: Pick<Reconciler, "hint" | "settle" | "unsettled" | "held">;
+  readonly reconciler: Pick<Reconciler, "hint" | "settle" | "unsettled" | "held" | "heldEdits">;
   /** Resolves when every file was looked at once. */
   readonly ready: () => Promise<unknown>;
   /** Fold what the push brought and tell of it. Called inside the writer's turn. */
@@ -196,18 +197,24 @@ async function unsettled(
   store: LeaseDeps["store"],
   reconciler: LeaseDeps["reconciler"],
 ): Promise<LeaseAnswer | { kind: "unsettled" } | null> {
-  const files = new Map<string, string>([...(await store.staged())].map((path) => [path, WHY.staged]));
+  const files = new Map<string, HeldBack>();
+  const add = (path: string, hold: Hold) => files.set(path, { path, why: WHY[hold] });
+  for (const path of await store.staged()) add(path, "staged");
   for (const path of reconciler.unsettled()) {
     const hold = reconciler.held(path);
     if (hold === null) return { kind: "unsettled" };
-    files.set(path, WHY[hold]);
+    add(path, hold);
   }
-  if (files.size === 0) return null;
-  return { kind: "held", files: [...files].map(([path, why]) => ({ path, why })) };
+  for (const { path, matches } of reconciler.heldEdits()) {
+    const why = `${WHY.secret}: ${matchWords(matches)}`;
+    if (files.has(path)) files.set(path, { path, why, secret: true });
+  }
+  return files.size === 0 ? null : { kind: "held", files: [...files.values()] };
 }
 
 const WHY: Readonly<Record<Hold, string>> = {
   staged: "is staged there and waits for a git commit",
   manual: "was edited there and waits for notesd commit or git commit",
   conflict: "was edited there and does not merge with the note: an update with both, or notesd commit",
+  secret: "was edited there and is not committed, for it holds a secret",
 };

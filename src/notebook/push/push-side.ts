@@ -16,13 +16,21 @@ export interface PushWish {
   readonly ids: readonly { readonly id: string; readonly path: string }[];
 }
 
+/** A file that keeps a push waiting. */
+export interface HeldBack {
+  readonly path: string;
+  readonly why: string;
+  /** It waits for what it holds, and no commit can be asked for. */
+  readonly secret?: true;
+}
+
 export type LeaseAnswer =
   /** Nobody else writes the branch until the push has ended. */
   | { readonly kind: "granted" }
   /** The branch is elsewhere by now. */
   | { readonly kind: "behind"; readonly tip: CommitId | null }
   /** Files hold edits that wait for a person: Git takes no push over them. */
-  | { readonly kind: "held"; readonly files: readonly { readonly path: string; readonly why: string }[] }
+  | { readonly kind: "held"; readonly files: readonly HeldBack[] }
   /** Ids of the push that other notes have. */
   | { readonly kind: "taken"; readonly ids: readonly { id: string; path: string; at: string }[] }
   /** Nothing can be pushed just now; `why` is a sentence. */

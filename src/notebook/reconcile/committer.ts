@@ -7,6 +7,7 @@ import type { CommitId, RepoPath } from "../../domain/note.ts";
 import type { Adopter } from "./adopter.ts";
 import type { Looking } from "./looking.ts";
 import type { ReconcilerDeps } from "./reconciler.ts";
+import type { SecretCheck } from "./secret-check.ts";
 import type { Group, Hold, Settling } from "./settling.ts";
 
 /** Files in one adopting commit. */
@@ -43,14 +44,19 @@ export interface Committer {
 
 export function createCommitter(
   deps: ReconcilerDeps,
-  { settling, looking, adopter }: { settling: Settling; looking: Looking; adopter: Adopter },
+  {
+    settling,
+    looking,
+    adopter,
+    check,
+  }: { settling: Settling; looking: Looking; adopter: Adopter; check: SecretCheck },
 ): Committer {
   const { store, clock, settings } = deps;
 
   const holdOf = (path: RepoPath): Hold | null => {
     const edit = settling.get(path);
     if (edit === undefined) return null;
-    return edit.hold ?? (settings.commit === "manual" ? "manual" : null);
+    return edit.hold ?? settling.tiedTo(path)?.hold ?? (settings.commit === "manual" ? "manual" : null);
   };
 
   async function refreshHolds(): Promise<ReadonlySet<RepoPath>> {
@@ -65,7 +71,8 @@ export function createCommitter(
   function wanted({ paths, by }: Wish): Group[] {
     if (by === "quiet") return settings.commit === "manual" ? [] : settling.ripe(clock.now());
     const groups = settling.groupsOf(paths ?? [...settling.all()].map((edit) => edit.path));
-    const stays = (hold: Hold | null) => (by === "person" ? hold === "staged" : hold !== null);
+    const stays = (hold: Hold | null) =>
+      by === "person" ? hold === "staged" || hold === "secret" : hold !== null;
     return groups.filter((group) => !group.edits.some((edit) => stays(holdOf(edit.path))));
   }
 
@@ -93,6 +100,8 @@ export function createCommitter(
     async commitDue(wish) {
       const commits: CommitId[] = [];
       for (let tries = 0; tries < MAX_TRIES && due(wish).length > 0; tries++) {
+        // Before the queue: what takes its time there keeps every agent waiting.
+        await check.look(takeFiles(due(wish)).flatMap((group) => group.edits));
         const done = await deps.enqueue(() => adopt(wish));
         commits.push(...done.commits);
         if (!done.again) return commits;

@@ -18,6 +18,8 @@ export interface DiskSide extends Pick<Reconciler, "hint" | "scanAll"> {
    * @returns paths that could not be put level, because that very commit holds the index
    */
   levelForCommit(): Promise<readonly RepoPath[]>;
+  /** Held notes whose file misses what the branch has gained: a person's commit of it would take that back. */
+  parted(): readonly RepoPath[];
   /** Folders that hold notes. */
   folders(): Iterable<string>;
   noteCount(): number;
@@ -69,6 +71,7 @@ export function createDiskSide(parts: {
       await reconciler.onHeadMoved();
       return lagging();
     },
+    parted: reconciler.parted,
     folders: () => index.folders(),
     noteCount: () => index.size(),
     close() {

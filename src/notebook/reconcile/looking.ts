@@ -7,6 +7,7 @@ import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import { slicer } from "../../lib/slicer.ts";
 import type { DiskFile, NoteStore } from "../../store/note-store.ts";
 import { isAtHome } from "../../store/refs/at-home.ts";
+import type { HeldEdits } from "./held-edits.ts";
 import { isConflictedCopy, isLitter } from "./litter.ts";
 import type { Settling } from "./settling.ts";
 import { judge, type Verdict } from "./three-trees.ts";
@@ -46,10 +47,11 @@ export function createLooking(options: {
   readonly store: NoteStore;
   readonly settling: Settling;
   readonly uneven: Uneven;
+  readonly books: HeldEdits;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }): Looking {
-  const { store, settling, uneven, now } = options;
+  const { store, settling, uneven, books, now } = options;
   const reports = new Map<RepoPath, string>();
   let away = false;
   let stopped = false;
@@ -70,8 +72,21 @@ export function createLooking(options: {
     const lags = verdict === "accept" || verdict === "bring-forward";
     // A note that was deleted here while the branch edited it comes back, but not under an editor's hands.
     const deletion = verdict === "bring-forward" && disk === null && base !== null;
-    if (lags && !deletion) settling.forget(path);
-    else settling.saw(path, disk, tip, savedMs);
+    if (lags && !deletion) {
+      forget(path);
+      return;
+    }
+    const edit = settling.saw(path, disk, tip, savedMs);
+    if (edit.hold !== null || !books.stands(path, disk, tip)) return;
+    settling.hold(path, "secret");
+    const from = books.from(path);
+    if (from !== null) settling.tie(from, path);
+  }
+
+  /** No edit waits there. */
+  function forget(path: RepoPath): void {
+    settling.forget(path);
+    books.forget(path);
   }
 
   /** Judge one file. @returns null when it is level, or nobody's to commit */
@@ -87,7 +102,7 @@ export function createLooking(options: {
     const disk = file.kind === "file" ? file.blob : null;
     const verdict = judge(base, held, disk);
     if (report !== null || (isNew && isLitter(path)) || verdict.kind === "level") {
-      settling.forget(path);
+      forget(path);
       return null;
     }
     const standing: Standing = { path, verdict: verdict.kind, base, tip: held, disk };
@@ -153,6 +168,7 @@ export function createLooking(options: {
         away = false;
         seenRewinds = rewinds;
         for (const path of followed) uneven.followed.delete(path);
+        for (const path of books.paths()) if (settling.get(path) === undefined) books.forget(path);
       }
       return { tip: differ.tip, standings };
     },

@@ -10,10 +10,12 @@ import { isAtHome } from "../../store/refs/at-home.ts";
 import { createAdopter } from "./adopter.ts";
 import { createBackground } from "./background.ts";
 import { createCommitter, QUIET, type Wish } from "./committer.ts";
+import { type HeldEdit, openHeldEdits } from "./held-edits.ts";
 import { hintedPaths, untouched } from "./hinted-paths.ts";
 import { createLooking, type Standing } from "./looking.ts";
 import type { Reconciler, ReconcilerDeps, ScanReason } from "./reconciler.ts";
-import { createSettling } from "./settling.ts";
+import { createSecretCheck } from "./secret-check.ts";
+import { createSettling, type Edit } from "./settling.ts";
 import { createUneven, type UnevenLook } from "./uneven.ts";
 
 /** So many files put level at once are written down at once, and not with the next commit. */
@@ -31,9 +33,13 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     graceMs: Math.min(1000, settings.quiet_ms / 10),
   });
   const uneven = createUneven(store, deps.levelAt);
-  const looking = createLooking({ store, settling, uneven, now: () => clock.now() });
-  const adopter = createAdopter(deps, settling);
-  const { holdOf, refreshHolds, wanted, commitDue } = createCommitter(deps, { settling, looking, adopter });
+  const now = () => clock.now();
+  const books = openHeldEdits({ ...deps, file: deps.heldFile, now });
+  const looking = createLooking({ store, settling, uneven, books, now });
+  const check = createSecretCheck(store, deps.secrets);
+  const adopter = createAdopter(deps, { settling, books, check });
+  const committing = createCommitter(deps, { settling, looking, adopter, check });
+  const { holdOf, refreshHolds, wanted, commitDue } = committing;
   const background = createBackground({
     clock,
     failed: deps.failed,
@@ -74,6 +80,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
 
   const scanInTurn = inTurn(async (reason: ScanReason) => {
     waitingScan = null;
+    released();
     const startMs = clock.now();
     await level(null, reason === "start");
     if (settling.size > 0) await refreshHolds();
@@ -112,7 +119,33 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
     if (tip === before.tip) scanForIndex();
   }
 
+  /** What a person let pass is committed at once. */
+  async function headMovedOrAllowed(ours: boolean): Promise<void> {
+    await headMoved(ours);
+    const free = released();
+    if (free.length > 0) await settle({ paths: free, by: "daemon", reason: null });
+  }
+
+  function heldAs(edit: Edit | undefined): HeldEdit | null {
+    // One that the branch moved under is looked at anew, and is no less held until then.
+    const isHeld = edit !== undefined && (edit.hold === "secret" || edit.hold === null);
+    return isHeld ? books.of(edit.path, edit.blob) : null;
+  }
+
+  const heldEdit = (path: RepoPath) => heldAs(settling.get(path)) ?? heldAs(settling.tiedTo(path));
+
+  const heldPaths = () => [...settling.all()].flatMap(({ path }) => (heldEdit(path) === null ? [] : [path]));
+
+  /** Edits of which a person let pass what held them. */
+  function released(): RepoPath[] {
+    const held = books.paths().flatMap((path) => settling.get(path) ?? []);
+    const free = held.filter(({ path, blob, hold }) => hold === "secret" && books.of(path, blob) === null);
+    for (const { path } of free) settling.release(path);
+    return free.map(({ path }) => path);
+  }
+
   async function settle(wish: Wish): Promise<CommitId[]> {
+    released();
     await level(wish.paths);
     // What was staged when it was last seen may be no more (`git reset`): then nobody else will commit it.
     if ((wish.paths ?? [...settling.all()].map(({ path }) => path)).some((path) => holdOf(path) === "staged"))
@@ -153,6 +186,14 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
           if (standing !== undefined && holdOf(path) === "conflict") await adopter.bringForward(standing);
         }),
       ),
+    heldEdits: () => books.paths().flatMap((path) => heldAs(settling.get(path)) ?? []),
+    heldEdit,
+    heldPaths,
+    parted: () =>
+      books.paths().filter((path) => {
+        const edit = settling.get(path);
+        return edit !== undefined && edit.was !== store.workTree.base(path);
+      }),
     unsettled: () => [...settling.all()].map((edit) => edit.path).sort(),
     reported: () => [...looking.reports].map(([path, reason]) => ({ path, reason })),
     pending: () => [...adopter.pending].sort(),
@@ -166,11 +207,12 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       });
     },
     published: uneven.published,
-    onHeadMoved: (ours = false) => background.run(() => headMoved(ours)),
+    onHeadMoved: (ours = false) => background.run(() => headMovedOrAllowed(ours)),
     async close() {
       cancelIndexScan?.();
       looking.stop();
       await background.close();
+      await books.flush();
     },
   };
 }

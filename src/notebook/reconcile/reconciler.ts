@@ -2,8 +2,11 @@
 import type { Author } from "../../domain/event.ts";
 import type { BlobId, CommitId, NoteId, RepoPath } from "../../domain/note.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
+import type { Warn } from "../../lib/bus.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Draft, NoteStore, Publication } from "../../store/note-store.ts";
+import type { HeldEdit } from "./held-edits.ts";
+import type { SecretFinder } from "./secret-check.ts";
 import type { Hold } from "./settling.ts";
 
 export interface ReconcileSettings {
@@ -31,6 +34,9 @@ export interface ReconcilerDeps {
   /** The index as it is now. */
   readonly index: () => Pick<NoteIndex, "idAt" | "get" | "idTaken">;
   readonly words: NoteWords;
+  readonly secrets: SecretFinder;
+  /** Where it is written down which edits hold secrets; null: nowhere. */
+  readonly heldFile: string | null;
   readonly clock: Clock;
   /** Author of hand edits: `user.name` and `user.email`. */
   readonly person: Author;
@@ -43,6 +49,7 @@ export interface ReconcilerDeps {
   commitDrafts(drafts: readonly Draft[]): Promise<Publication>;
   /** Work that nobody waits for failed; it is tried again. */
   failed(error: unknown): void;
+  readonly warn: Warn;
 }
 
 /** Why a scan of everything: `start` trusts the files' times, the others only what was seen change. */
@@ -75,12 +82,22 @@ export interface Reconciler {
   kept(path: RepoPath): BlobId | null;
   /** The conflict of this path was resolved for what the branch holds: the file is brought to it. */
   resolve(path: RepoPath): Promise<void>;
+  /** Edits that are held for a secret, by path. */
+  heldEdits(): readonly HeldEdit[];
+  /** Paths whose files stay as they are for one of those: theirs, and where such a note was moved from. */
+  heldPaths(): RepoPath[];
+  /** Paths that are held or were, and at which the branch has gained something that the file doesn't have. */
+  parted(): RepoPath[];
+  /** The one that holds this path: its own, or the one that its note was moved to. */
+  heldEdit(path: RepoPath): HeldEdit | null;
   unsettled(): RepoPath[];
   /** Files that are never committed by us, and why. */
   reported(): { path: RepoPath; reason: string }[];
   /** Files that should hold the tip and could not be written yet. */
   pending(): RepoPath[];
-  /** HEAD, a ref or the Git index changed. @param ours the daemon moved the branch to rewritten history itself */
+  /**
+   * HEAD, a ref or the Git index changed, or what a person lets pass: what was held for that alone is committed at once.
+   * @param ours the daemon moved the branch to rewritten history itself */
   onHeadMoved(ours?: boolean): Promise<void>;
   /** Files that hold what the branch held before, and wait to be brought forward. Waits for no queue. */
   lagging(): Promise<RepoPath[]>;

@@ -12,7 +12,9 @@ export type Hold =
   /** `reconcile.commit: "manual"`. */
   | "manual"
   /** Both sides changed and don't merge; the other side is kept as a conflict. */
-  | "conflict";
+  | "conflict"
+  /** It holds a secret that nobody allowed: it waits for another save, or for `notesd allow`. */
+  | "secret";
 
 export interface Edit {
   readonly path: RepoPath;
@@ -44,6 +46,10 @@ export interface Settling {
   /** The path is level again, or committed. */
   forget(path: RepoPath): void;
   clear(): void;
+  /** A missing file is the one that another was renamed and edited from: they settle together, while both wait. */
+  tie(gone: RepoPath, came: RepoPath): void;
+  /** The other half of such a rename. */
+  tiedTo(path: RepoPath): Edit | undefined;
   hold(path: RepoPath, why: Hold): void;
   release(path: RepoPath): void;
   /** The groups that given paths belong to: one edit each, or all halves of a rename. Held ones too. */
@@ -69,6 +75,8 @@ export interface Group {
 /** Begin with no edit waiting. */
 export function createSettling(times: SettleTimes): Settling {
   const edits = new Map<RepoPath, Edit>();
+  /** Both ways. */
+  const ties = new Map<RepoPath, RepoPath>();
 
   const ownMs = (edit: Edit) =>
     Math.max(
@@ -96,9 +104,30 @@ export function createSettling(times: SettleTimes): Settling {
 
   const textOf = (edit: Edit) => edit.blob ?? edit.was;
 
-  function groupOf(edit: Edit, all: Map<BlobId, Edit[]>): readonly Edit[] {
+  const byItsText = (edit: Edit, all: Map<BlobId, Edit[]>) => {
     const text = textOf(edit);
-    return (text === null ? undefined : all.get(text)) ?? [edit];
+    return text === null ? undefined : all.get(text);
+  };
+
+  function tiedTo(path: RepoPath): Edit | undefined {
+    const [edit, other] = [edits.get(path), edits.get(ties.get(path) ?? path)];
+    const isRename = edit !== other && (edit?.blob === null) !== (other?.blob === null);
+    return edit !== undefined && isRename ? other : undefined;
+  }
+
+  function groupOf(edit: Edit, all: Map<BlobId, Edit[]>): readonly Edit[] {
+    const same = byItsText(edit, all);
+    if (same !== undefined) return same;
+    const other = tiedTo(edit.path);
+    if (other === undefined || byItsText(other, all) !== undefined) return [edit];
+    return edit.blob === null ? [edit, other] : [other, edit];
+  }
+
+  function forget(path: RepoPath): void {
+    edits.delete(path);
+    const other = ties.get(path);
+    if (other !== undefined) ties.delete(other);
+    ties.delete(path);
   }
 
   const asGroup = (group: readonly Edit[]): Group => ({
@@ -117,7 +146,7 @@ export function createSettling(times: SettleTimes): Settling {
 
   /** When each free group settles. Asked after every hint, so that edits without a rename must cost next to nothing. */
   function* settleTimes(): Generator<number> {
-    if (renames().size > 0) for (const group of free()) yield group.atMs;
+    if (ties.size > 0 || renames().size > 0) for (const group of free()) yield group.atMs;
     else for (const edit of edits.values()) if (edit.hold === null) yield ownMs(edit);
   }
 
@@ -145,8 +174,16 @@ export function createSettling(times: SettleTimes): Settling {
       }
       return known;
     },
-    forget: (path) => void edits.delete(path),
-    clear: () => edits.clear(),
+    forget,
+    clear() {
+      edits.clear();
+      ties.clear();
+    },
+    tie(gone, came) {
+      ties.set(gone, came);
+      ties.set(came, gone);
+    },
+    tiedTo,
     hold(path, why) {
       const edit = edits.get(path);
       if (edit !== undefined) edit.hold = why;

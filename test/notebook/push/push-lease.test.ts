@@ -59,6 +59,12 @@ beforeEach(() => {
       },
       unsettled: () => [...edits.keys()] as never,
       held: (path) => edits.get(path) ?? null,
+      heldEdits: () =>
+        [...edits].flatMap(([path, hold]) =>
+          hold === "secret"
+            ? [{ path: path as never, since: "", matches: [{ kind: "made", line: 3, fingerprint: "f1" }] }]
+            : [],
+        ),
     },
     ready: async () => {},
     catchUp: async () => void done.push("caught up"),
@@ -135,6 +141,16 @@ test("edits that can settle are adopted first, held ones refuse the push with wh
     files: [
       { path: "plan.txt", why: expect.stringContaining("staged") },
       { path: "notes/m.md", why: expect.stringContaining("notesd commit") },
+    ],
+  });
+});
+
+test("an edit that holds a secret refuses the push, and says where it lies and not what it is", async () => {
+  edits.set("notes/s.md", "secret");
+  expect(await push.lease(wish(), still())).toEqual({
+    kind: "held",
+    files: [
+      { path: "notes/s.md", why: expect.stringContaining("made in line 3 (fingerprint f1)"), secret: true },
     ],
   });
 });

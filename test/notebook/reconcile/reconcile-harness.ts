@@ -2,13 +2,16 @@
 import type { Author } from "../../../src/domain/event.ts";
 import { fileId } from "../../../src/domain/identity.ts";
 import type { CommitId, NoteId, NoteMetadata, RepoPath } from "../../../src/domain/note.ts";
+import type { Warn } from "../../../src/lib/bus.ts";
 import type { Clock } from "../../../src/lib/clock.ts";
 import { inTurn } from "../../../src/lib/in-turn.ts";
 import { noteWords } from "../../../src/notebook/reconcile/note-words.ts";
 import { createReconciler } from "../../../src/notebook/reconcile/reconcile.ts";
 import type { Reconciler, ReconcileSettings } from "../../../src/notebook/reconcile/reconciler.ts";
+import type { SecretFinder } from "../../../src/notebook/reconcile/secret-check.ts";
 import type { Draft, NoteStore, Publication } from "../../../src/store/note-store.ts";
 import { type FakeClock, fakeClock } from "../../support/fake-clock.ts";
+import { NO_SECRETS } from "../../support/secrets.ts";
 
 export const PAT: Author = { name: "Pat", email: "pat@example.org" };
 export const at = (name: string) => `notes/${name}.md` as RepoPath;
@@ -33,6 +36,7 @@ export function harness<S extends NoteStore>(
   settings: Partial<ReconcileSettings> = {},
   levelAt: CommitId | null = null,
   realClock: Clock | null = null,
+  held: { readonly secrets?: SecretFinder; readonly heldFile?: string; readonly warn?: Warn } = {},
 ): Harness & { store: S } {
   const fake = fakeClock();
   const clock = realClock ?? fake;
@@ -88,6 +92,10 @@ export function harness<S extends NoteStore>(
     },
     commitDrafts,
     failed: (error) => failures.push(error),
+    secrets: NO_SECRETS,
+    heldFile: null,
+    warn: (message, fields) => void failures.push({ message, fields }),
+    ...held,
   });
 
   async function rest(): Promise<void> {
