@@ -2,6 +2,7 @@
  * Who may what, as one table: every action there is, by who calls and whose the note is, the same at every door. A new
  * action has no row here, and this test says so. Rules in words: the contract, section 2.
  */
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,13 +16,13 @@ import { type RunningDaemon, startDaemon } from "../../src/main/daemon.ts";
 import { openIdentities } from "../../src/main/identities/identities.ts";
 import { init } from "../../src/main/init.ts";
 import { cliInProcess } from "../support/cli-in-process.ts";
-import { git, openRpc, type Rpc } from "../support/daemon.ts";
+import { BIN, cleanEnv, git, openRpc, type Rpc } from "../support/daemon.ts";
 
 /**
  * `+` it may, `-` it may not (403), `?` it must name `target_agent_id` (-32602), `!` its token is nobody's (401).
  * pat owns the repository, kim was added. planner and coder are agents; p-mcp and p-read are tokens of planner's, for an
  * MCP client and for reading alone. The note is planner's, coder's or a person's; a memory's words are its scope and
- * whose notebook it is in, of a workspace memory who made it.
+ * whose notebook it is in, of a workspace memory and a rule who made it; kim saved one in planner's notebook.
  */
 const TABLE = `
 call                      note                 pat  kim  planner  p-mcp  p-read  coder  nobody
@@ -35,6 +36,9 @@ feedback.save             none                  ?    ?      +       +      -    
 feedback.list             none                  +    +      +       +      +       +      !
 feedback.delete           none                  ?    ?      +       +      -       +      !
 feedback.delete target    none                  +    +      +       +      -       -      !
+feedback.save workspace   none                  +    +      +       +      -       +      !
+feedback.delete workspace rule planner          +    +      +       +      -       -      !
+feedback.delete workspace rule person           +    +      -       -      -       -      !
 notes.read                planner               +    +      +       +      +       +      !
 notes.read                agent planner         +    +      +       +      +       +      !
 notes.update              planner               +    +      +       +      -       +      !
@@ -69,6 +73,10 @@ notes.delete              person planner        ?    ?      +       +      -    
 notes.delete target       agent planner         +    +      +       +      -       -      !
 notes.delete target       thread planner        +    +      +       +      -       -      !
 notes.delete other target agent planner         ?    ?      ?       ?      -       ?      !
+notes.delete              planner by kim        ?    ?      +       +      -       -      !
+notes.delete target       planner by kim        +    +      +       +      -       -      !
+notes.update              planner by kim        +    +      +       +      -       -      !
+notes.delete other target workspace planner     +    +      +       +      -       -      !
 notes.delete              workspace planner     +    +      +       +      -       -      !
 notes.delete              workspace coder       +    +      -       -      -       +      !
 notes.delete              workspace person      +    +      -       -      -       -      !
@@ -78,6 +86,8 @@ notes.restore pin         planner               +    +      +       +      -    
 notes.restore deleted     planner               +    +      +       +      -       -      !
 notes.restore deleted     person                +    +      -       -      -       -      !
 notes.restore deleted     agent planner         +    +      +       +      -       -      !
+notes.restore deleted     workspace planner     +    +      +       +      -       -      !
+notes.restore deleted     workspace person      +    +      -       -      -       -      !
 notes.run read            planner               +    +      +       +      +       +      !
 notes.run update          planner               +    +      +       +      -       +      !
 notes.run pinned          planner               +    +      +       +      -       -      !
@@ -127,6 +137,8 @@ const CALLS: Readonly<Record<string, (note: Known) => Params>> = {
   "feedback.save": () => ({ key: "k", rule: "r", scope: "agent" }),
   "feedback.list": () => ({}),
   "feedback.delete": () => ({ key: "none", scope: "agent" }),
+  "feedback.save workspace": () => ({ key: "k", rule: "r", scope: "workspace" }),
+  "feedback.delete workspace": ({ id }) => ({ key: id, scope: "workspace" }),
   "feedback.delete target": () => ({ key: "none", scope: "agent", target_agent_id: "planner" }),
   "notes.read": ({ id }) => ({ note_id: id }),
   "notes.update": update({ content: "changed" }),
@@ -258,7 +270,17 @@ async function makeNotes(): Promise<void> {
     await save(`workspace ${name}`, by, { scope: "workspace" });
   }
   await save("workspace person", "kim", { scope: "workspace" });
+  await save("planner by kim", "kim", { scope: "agent", target_agent_id: "planner" });
+  for (const owner of ["rule planner", "rule person"]) {
+    notes.set(owner, { id: owner, commit: "" });
+    await saveRule(owner);
+  }
 }
+
+const saveRule = (owner: string) =>
+  socketOf(owner === "rule planner" ? "planner" : "kim").call("feedback.save", {
+    ...{ key: owner, rule: "text", scope: "workspace" },
+  });
 
 /** The note that a row speaks of, as its call needs it; a deleted or changed one is its own. */
 async function noteFor(call: string, owner: string): Promise<Known> {
@@ -268,9 +290,10 @@ async function noteFor(call: string, owner: string): Promise<Known> {
   if (call !== "notes.restore deleted" && call !== "notes.restore pin") return known;
   const own = notes.get(`${call} ${owner}`);
   if (own) return own;
-  const by = owner === "person" ? "kim" : owner.replace("agent ", "");
-  const made = owner.startsWith("agent ")
-    ? await socketOf(by).call("notes.save", { key: call, value: "text", scope: "agent", pinned: true })
+  const [scope = "", whose = owner] = owner.split(" ");
+  const by = whose === "person" ? "kim" : whose;
+  const made = owner.includes(" ")
+    ? await socketOf(by).call("notes.save", { key: call, value: "text", scope, pinned: true })
     : await socketOf(by).call("notes.create", { title: call, content: "text", pinned: true });
   const note = { id: made.note_id, commit: made.commit };
   notes.set(`${call} ${owner}`, note);
@@ -280,6 +303,7 @@ async function noteFor(call: string, owner: string): Promise<Known> {
 
 /** As it was before somebody who may restored it. */
 async function putBack(call: string, owner: string, { id }: Known): Promise<void> {
+  if (call === "feedback.delete workspace") await saveRule(owner);
   if (call === "notes.restore pin") await pat.call("notes.update", { note_id: id, pinned: false });
   if (call !== "notes.restore deleted") return;
   const target = owner.startsWith("agent ") ? { target_agent_id: owner.slice(6) } : {};
@@ -363,6 +387,19 @@ test.each(Object.entries(DOORS))(
   },
   120_000,
 );
+
+test("the command itself, in a process of its own, ends with the code that the table means", () => {
+  const ended = (caller: string, ...args: string[]) => {
+    const env = { NOTESD_URL: daemon.file.url, NOTESD_TOKEN: tokens[caller] ?? "" };
+    return spawnSync(process.execPath, [BIN, ...args], { env: { ...cleanEnv(), ...env } }).status;
+  };
+  const note = (owner: string) => notes.get(owner)?.id ?? "";
+  expect(ended("coder", "delete", note("planner"))).toBe(6);
+  expect(ended("p-read", "append", note("planner"), "more")).toBe(6);
+  expect(ended("pat", "delete", note("agent planner"))).toBe(2);
+  expect(ended("nobody", "read", note("planner"))).toBe(6);
+  expect(ended("coder", "read", note("agent planner"))).toBe(0);
+});
 
 test("each refusal of the table is in the log with who and what, and no token, parameter or text", () => {
   const text = logged.join("");
