@@ -150,6 +150,30 @@ test("every kind of write is replayed, also when by now it would be refused", as
   }
 });
 
+test("what is saved under a key, rules of behaviour and files of the memory tool are written once as well", async () => {
+  const writes: [string, Params][] = [
+    ["notes.save", { key: "where", value: "here", scope: "agent" }],
+    ["notes.save", { key: "where", value: "there", scope: "agent", pinned: true }],
+    ["feedback.save", { key: "how", rule: "shortly", scope: "workspace" }],
+    ["feedback.delete", { key: "how", scope: "workspace" }],
+  ];
+  const done: [string, Params, Params][] = [];
+  for (const [number, [method, params]] of writes.entries()) {
+    const keyed = { ...params, idempotency_key: `key ${number}` };
+    const { note_id, commit, revision = null } = await rpc.call(method, keyed);
+    done.push([method, keyed, { note_id, commit, revision, replayed: true }]);
+  }
+  const file = { command: "create", path: "/memories/a.txt", file_text: "text", idempotency_key: "file" };
+  const made = await rpc.call("memory.run", file);
+  const tip = await opened.store.tip();
+  for (const [method, params, answer] of done) expect(await rpc.call(method, params)).toMatchObject(answer);
+  expect(await rpc.call("memory.run", file)).toBe(made);
+  expect(await opened.store.tip()).toBe(tip);
+  // The first value does not come back with the repeat of its save.
+  const [{ value }] = (await rpc.call("notes.recall", { key: "where" })).notes;
+  expect(value).toBe("there");
+});
+
 test("notes.run answers a repeat in its own shapes", async () => {
   const create = { action: "create", ...note("c") };
   const id = await rpc.call("notes.run", create);

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { commitsOf } from "../support/chains/steps.ts";
-import { git, initRepo, openRpc, removeFolder } from "../support/daemon.ts";
+import { git, initRepo, removeFolder } from "../support/daemon.ts";
 import { loseReplies, roundName } from "../support/lost-replies.ts";
 
 let repo: string | null = null;
@@ -10,17 +10,13 @@ afterEach(() => {
   if (repo !== null) removeFolder(join(repo, ".."));
 });
 
-test("7 rounds, one for each kind of write: one commit each, and the answer says that it is a repeat", async () => {
+test("5 rounds, each another kind of write: one commit each, and the answer says that it is a repeat", async () => {
   repo = initRepo();
-  const { rounds, daemon } = await loseReplies(repo, 7);
-  for (const { method, answer, commit } of rounds) {
-    if (method === "notes.run") expect(answer).toMatch(/^note_/);
-    else expect(answer).toMatchObject({ replayed: true, commit });
-  }
-  expect([...commitsOf(repo)]).toEqual(rounds.map((_, number) => [roundName(6 - number), 1]));
-  const rpc = await openRpc(daemon.url, daemon.token);
-  expect((await rpc.call("notes.list")).total).toBe(2);
+  const { rounds, daemon } = await loseReplies(repo, 5);
+  for (const { answer, commit } of rounds) expect(answer).toMatchObject({ replayed: true, commit });
+  expect([...commitsOf(repo)]).toEqual(rounds.map((_, number) => [roundName(4 - number), 1]));
+  // The last of them deleted the note that the first made.
+  expect(git(repo, "ls-files", "notes")).toBe("");
   expect(git(repo, "status", "--porcelain")).toBe("");
-  rpc.close();
   await daemon.stop();
 }, 60_000);

@@ -64,12 +64,12 @@ async function moved(repo: string, from: string): Promise<void> {
   while (tipOf(repo) === from) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Every kind of write in turn, each on the note that the first of them made. */
+/** Every kind of write in turn; the first five after the create are of the note that it made. */
 function wishesOf(client: Client) {
   let [note_id, there] = ["", ""];
   return async (number: number): Promise<{ method: string; params: Record<string, unknown> }> => {
     const name = roundName(number);
-    switch (number % 7) {
+    switch (number % 9) {
       case 0:
         return { method: "notes.create", params: { title: name, content: `made in ${name}\n` } };
       case 1: {
@@ -92,6 +92,10 @@ function wishesOf(client: Client) {
         return { method: "notes.delete", params: { note_id } };
       case 5:
         return { method: "notes.restore", params: { note_id, at: there } };
+      case 6:
+        return { method: "notes.save", params: { key: "where", value: `in ${name}\n`, scope: "workspace" } };
+      case 7:
+        return { method: "feedback.save", params: { key: "how", rule: `as in ${name}`, scope: "workspace" } };
       default:
         return { method: "notes.run", params: { action: "create", title: name, content: "run\n" } };
     }
