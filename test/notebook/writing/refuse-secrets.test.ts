@@ -162,3 +162,23 @@ test("a restore brings no secret back that the note lost", async () => {
   await allowedSecrets(opened.stateDir, () => 0).remove(fingerprint);
   await refused("notes.restore", { note_id, at: commit });
 });
+
+test("memory, feedback and the memory tool come the same way", async () => {
+  const { call } = as();
+  const secret = token();
+  for (const [method, params] of [
+    ["notes.save", { key: "k", value: `one\n${secret}`, scope: "agent" }],
+    ["notes.save", { key: secret, value: "v", scope: "workspace" }],
+    ["notes.save", { key: "k", value: "v", scope: "thread", scope_ref_id: secret }],
+    ["feedback.save", { key: "k", rule: "r", scope: "agent", why: secret }],
+    ["memory.run", { command: "create", path: "/memories/a.md", file_text: secret }],
+    ["notes.run", { action: "create", title: "A", content: secret }],
+  ] as const) {
+    const { data } = await refused(method, params);
+    expect([method, data["matches"]]).toEqual([method, [expect.objectContaining({ kind: "github-token" })]]);
+    expect(JSON.stringify(data)).not.toContain(secret);
+  }
+  await call("notes.save", { key: "k", value: "v", scope: "agent" });
+  await refused("notes.save", { key: "k", value: secret, scope: "agent" });
+  expect(await call("notes.recall", { key: "k" })).toMatchObject({ notes: [{ value: "v" }] });
+});
