@@ -188,3 +188,22 @@ test("an edit that lies in the working tree is adopted first, so the push is beh
   expect(readFileSync(join(theirs.dir, "notes/hand.md"), "utf8")).toBe("# By hand\n");
   expect(status()).toBe("");
 });
+
+test("a note that is moved in a clone keeps its id, edited on the way or not; a copy of it is refused", async () => {
+  const { note_id, path } = await served.rpc.call("notes.create", { title: "Moves", content: "one\n" });
+  const theirs = await clone("http");
+  git(theirs.dir, "mv", path, "notes/moved.md");
+  theirs.commit({});
+  expect((await theirs.run("push")).text).not.toMatch(/refused/);
+  expect((await served.rpc.call("notes.read", { note_id })).metadata).toMatchObject({
+    path: "notes/moved.md",
+  });
+  const text = readFileSync(join(theirs.dir, "notes/moved.md"), "utf8");
+  theirs.commit({ "notes/moved.md": null, "notes/again.md": `${text}two\n` });
+  expect((await theirs.run("push")).text).not.toMatch(/refused/);
+  expect((await served.rpc.call("notes.read", { note_id })).content).toBe("one\n\ntwo");
+  theirs.commit({ "notes/copy.md": text });
+  expect((await theirs.run("push")).text).toMatch(
+    /notes\/copy\.md: has the id note_\w+, which notes\/again\.md has/,
+  );
+});

@@ -24,6 +24,12 @@ interface Changed {
   readonly after: string;
 }
 
+/** A note's file that the tip has no more. */
+interface Removed {
+  readonly path: string;
+  readonly blob: string;
+}
+
 /** Read what differs from `from` (null: nothing was there) to `to`. @cost each changed note once */
 export async function readPushedNotes(
   git: HookGit,
@@ -31,7 +37,7 @@ export async function readPushedNotes(
   to: string,
   rules: PushRules,
 ): Promise<PushedNotes> {
-  const changed = await changedNotes(git, from, to, rules.roots);
+  const { changed, removed } = await changedNotes(git, from, to, rules.roots);
   const types = new Set(rules.types);
   const faults: Fault[] = [];
   const warnings: string[] = [];
@@ -72,7 +78,32 @@ export async function readPushedNotes(
       seen.set(id, path);
     }
   }
-  return { faults, warnings, ids };
+  // A note that the same push takes away elsewhere has moved, and its id with it.
+  const moved = ids.length === 0 ? new Set() : await idsOf(git, removed, rules);
+  return { faults, warnings, ids: ids.filter(({ id }) => !moved.has(id)) };
+}
+
+/** The ids of notes, as their files say. @cost each of them once */
+async function idsOf(git: HookGit, files: readonly Removed[], rules: PushRules): Promise<Set<string>> {
+  const types = new Set(rules.types);
+  const found = new Set<string>();
+  const sizes = await blobSizes(
+    git,
+    files.map(({ blob }) => blob),
+  );
+  const readable = files.filter(({ blob }) => (sizes.get(blob) ?? Infinity) <= rules.note_bytes);
+  for (const part of inParts(readable, ({ blob }) => [blob], sizes)) {
+    const texts = await readBlobs(
+      git,
+      part.map(({ blob }) => blob),
+    );
+    for (const { path, blob } of part) {
+      const bytes = texts.get(blob);
+      const note = bytes === undefined ? null : readNoteFile(path, bytes, types);
+      if (note?.kind === "note" && note.fields.id !== null) found.add(note.fields.id);
+    }
+  }
+  return found;
 }
 
 /** The fault of an id that another note has. */
@@ -90,16 +121,18 @@ async function changedNotes(
   from: string | null,
   to: string,
   roots: readonly string[],
-): Promise<Changed[]> {
+): Promise<{ readonly changed: Changed[]; readonly removed: Removed[] }> {
   const fields = (
     await git.text(["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from ?? EMPTY_TREE, to])
   ).split("\0");
-  const found: Changed[] = [];
+  const changed: Changed[] = [];
+  const removed: Removed[] = [];
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [, mode = "", before = "", after = "", status = ""] = (fields[i] ?? "").split(" ");
     const path = fields[i + 1] ?? "";
-    if (status !== "D" && mode.startsWith("100") && isNotePath(path, roots))
-      found.push({ path, before: status === "A" ? null : before, after });
+    if (!isNotePath(path, roots)) continue;
+    if (status === "D") removed.push({ path, blob: before });
+    else if (mode.startsWith("100")) changed.push({ path, before: status === "A" ? null : before, after });
   }
-  return found;
+  return { changed, removed };
 }
