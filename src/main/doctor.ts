@@ -16,6 +16,9 @@ import { processLockHolder } from "../lib/process-lock.ts";
 import { matchWords, WAYS_OUT } from "../notebook/reconcile/held-edits.ts";
 import { readIndex } from "../store/git-index/git-index.ts";
 import { readShared } from "../store/git-index/shared-index.ts";
+import { isPurgeOpen } from "../store/purge/plan-file.ts";
+import { purgedIds } from "../store/purge/purged-list.ts";
+import { listRefs } from "../store/refs/refs.ts";
 import { holdsPassword, PASSWORD_REMEDY, scrub } from "../store/remote/remote-url.ts";
 import { hooksChanged } from "./hooks.ts";
 import { mergedByLines } from "./merge-driver.ts";
@@ -82,6 +85,7 @@ export async function doctor(flags: Flags, around: Surroundings): Promise<Findin
     merging ? bad("merges", merging) : ok("merges", "notes are merged as notes"),
     ...(await remotes(place)),
     ...(await secrets(place)),
+    ...purged(place),
     ...(await daemon(place)),
   ];
 }
@@ -125,6 +129,22 @@ async function secrets(place: GitPlace): Promise<Finding[]> {
   }
   if (open.length === 0) return [ok("secrets", "readable by their owner alone")];
   return open.map((path) => bad("secrets", `${path} is open to other users; take that away: chmod go= PATH`));
+}
+
+/** Nothing where nothing was ever purged. */
+function purged({ gitDir }: GitPlace): Finding[] {
+  if (isPurgeOpen(gitDir))
+    return [bad("purge", "One was cut short. Run notesd recover, or purge the same value again.")];
+  const ids = purgedIds(gitDir);
+  if (ids.size === 0) return [];
+  const back = listRefs(gitDir, "refs").filter(({ id }) => ids.has(id));
+  if (back.length === 0) return [ok("purge", "no ref holds what was purged")];
+  return back.map(({ name }) =>
+    bad(
+      "purge",
+      `${name} holds the purged history again; a fetch brings it back for as long as its remote has it. Have it replaced there, then purge the same value again.`,
+    ),
+  );
 }
 
 async function daemon(place: GitPlace): Promise<Finding[]> {

@@ -10,7 +10,7 @@ import { NotesError } from "../../domain/errors.ts";
 import { ProcessError } from "../../domain/process-error.ts";
 import type { GitPlace } from "../../lib/git-dir.ts";
 import type { Outcome } from "./daemon-commands.ts";
-import type { CliHost } from "./host.ts";
+import type { CliHost, Flags } from "./host.ts";
 import { type PurgeReport, type PurgeWish, purgeText } from "./purge-report.ts";
 import { collect, flagsOf, type Options, withRepository } from "./shared-options.ts";
 
@@ -21,7 +21,7 @@ commits, paths, refs, logs of refs, caches. Every commit from the first that hol
 clones, hosts and backups hold nobody can take back from here, so change the value where it is used.
 
 Without --yes nothing is changed: it shows where the value stands, with lines masked. With --yes a running daemon is
-stopped for it and started again. Give the value on standard input (-), in a file, or at the prompt.`;
+stopped for it and started again with the settings that hold here (give --config as at its start). Give the value on standard input (-), in a file, or at the prompt.`;
 
 /** Add `purge`. @param outcome 1 when something here still holds it */
 export function addPurgeCommand(program: Command, host: CliHost, outcome: Outcome): void {
@@ -94,8 +94,17 @@ async function run(host: CliHost, options: Options, wish: PurgeWish): Promise<Pu
   } finally {
     if (daemon !== null && left)
       host.io.err("notesd: the daemon is not started again: it would commit the files that are left.\n");
-    else if (daemon !== null)
-      await host.startDetached({ ...flags, repo: place.root, host: daemon.host, port: daemon.port });
+    else if (daemon !== null) await startAgain(host, { ...flags, repo: place.root }, daemon);
+  }
+}
+
+/** Whatever became of the purge is told first: that no daemon could be started is only said. */
+async function startAgain(host: CliHost, flags: Flags, { host: address, port }: DaemonFile): Promise<void> {
+  try {
+    await host.startDetached({ ...flags, host: address, port });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    host.io.err(`notesd: the daemon was stopped for this and could not be started again: ${why}\n`);
   }
 }
 

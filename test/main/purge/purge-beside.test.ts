@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { connect } from "../../../src/client/client.ts";
+import { doctor } from "../../../src/main/doctor.ts";
 import { purge } from "../../../src/main/purge/purge.ts";
 import { type PurgeRepo, purgeRepo, SECRET, whereIs } from "../../support/purge-repo.ts";
 
@@ -138,4 +139,27 @@ test("a person who committed on the old history in between: nothing is lost, and
   expect(repo.git("show", "HEAD:notes/hand.md")).toBe("by hand");
   expect(whereIs(repo.place.root, SECRET)).toEqual([]);
   await repo.start();
+});
+
+test("doctor names a ref with which a person's fetch brought the old history back", async () => {
+  const repo = await purgeRepo();
+  const { git, place, env, top } = repo;
+  await repo.save("notes/a.md", `${SECRET}\n`);
+  git("add", ".");
+  git("commit", "-qm", "a");
+  const clone = join(top, "clone");
+  git("clone", "-q", "--no-local", place.root, clone);
+  await run(repo);
+  const about = async () =>
+    (await doctor({ repo: place.root }, { env, cwd: top, warn: () => {} })).filter(
+      ({ name }) => name === "purge",
+    );
+  expect(await about()).toMatchObject([{ state: "ok" }]);
+  git("fetch", "-q", clone, "main:refs/remotes/clone/main");
+  expect(await about()).toMatchObject([
+    { state: "bad", text: expect.stringContaining("refs/remotes/clone/main") },
+  ]);
+  expect(await run(repo)).toMatchObject({ complete: true, rewritten_commits: 1 });
+  expect(await about()).toMatchObject([{ state: "ok" }]);
+  expect(whereIs(place.root, SECRET)).toEqual([]);
 });

@@ -76,3 +76,15 @@ test("killed at any moment: another purge, or a recovery, completes it, and ever
     expect(await gitPlaceAt(root)).not.toBe(null);
   }
 });
+
+test("with no Git on the path it is as complete", async () => {
+  const { place, env, git, gitBytes } = await story();
+  const ended = spawnSync(process.execPath, [script, place.root, SECRET], {
+    encoding: "utf8",
+    env: { ...env, PATH: "/nonexistent" },
+  });
+  expect([ended.stdout, ended.stderr]).toEqual(["done\n", ""]);
+  expect(whereIs(place.root, SECRET)).toEqual([]);
+  expect(git("fsck", "--full", "--strict")).toBe("");
+  expect(gitBytes(["show", "HEAD:notes/a.md"]).toString()).toBe("3 (purged)\n");
+});
