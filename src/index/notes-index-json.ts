@@ -5,6 +5,7 @@
  * @see spec: storage, section 1
  */
 
+import { isReservedKey } from "../domain/memory/memory-key.ts";
 import { isExpired } from "../domain/note.ts";
 import type { NoteIndex } from "./note-index.ts";
 
@@ -23,7 +24,7 @@ const NOTES_A_TURN = 128;
 const TRIES = 4;
 
 /**
- * The file's text: `{id: {id, title, type, tags, …}}`, by path, without what can't be read or is expired. Made in
+ * The file's text: `{id: {id, title, type, tags, …}}`, by path, without what can't be read, is expired or hidden. Made in
  * slices between which others have their turn.
  * @returns null when the index never stood still for long enough
  */
@@ -49,6 +50,7 @@ async function textOf(
     if (index.head !== head) return null;
     const note = index.get(noteId);
     if (note === null || index.quarantine(noteId) || isExpired(note, nowMs)) continue;
+    if (note.key !== null && isReservedKey(note.key)) continue;
     const { title, type, tags, created_at, updated_at, path } = note;
     const shown: IndexedNote = { id: noteId, title, type, tags, created_at, updated_at, file_path: path };
     // One member of the object, indented as it stands in it.

@@ -208,6 +208,24 @@ test("a hand edit of the words that name a memory is told, and the path is obeye
   expect((await opened.notebook.status()).reported).toEqual([]);
 });
 
+test("a memory that a person moves to another path is another memory, and the commit names both", async () => {
+  const { path, noteId } = await write(save({ scope: "workspace", agent: null }));
+  const moved = { scope: "workspace", agent: null, ref: null, key: "moved" } as const;
+  opened.store.person.save(memoryPath(moved), opened.store.person.text(path ?? ""));
+  opened.store.person.save(path ?? "", null);
+  await opened.disk.scanAll("asked");
+  // A deletion is believed once it is a second old.
+  nowMs += 2_000;
+  const [commit] = await opened.notebook.settle();
+  if (commit === undefined) throw new Error("nothing was committed");
+  const { proved } = await opened.store.commitInfo(commit);
+  expect([...(proved?.noteIds ?? [])].sort()).toEqual([noteId, memoryId(moved)].sort());
+  expect(recall()).toMatchObject([
+    { value: "blue", note: { note_id: memoryId(moved), key: "moved", agent_name: null } },
+  ]);
+  expect(opened.notebook.memory(save({ scope: "workspace", agent: null }))).toBeNull();
+});
+
 test("subscribers hear of saves as of any change", async () => {
   const heard: string[] = [];
   await opened.notebook.subscribe(

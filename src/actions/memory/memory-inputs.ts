@@ -3,7 +3,7 @@ import { z } from "zod";
 import { NotesError } from "../../domain/errors.ts";
 import { foldAgentName, type MemoryKey, parseAgentName } from "../../domain/identity.ts";
 import { checkMemoryKey, isReservedKey, NAME_MAX_CHARS, RESERVED } from "../../domain/memory/memory-key.ts";
-import { Scope } from "../../domain/note.ts";
+import { SCOPES, type Scope } from "../../domain/note.ts";
 import type { Context } from "../action.ts";
 import { AgentRef, oneLine } from "../inputs.ts";
 import { invalidParams } from "../issues.ts";
@@ -17,7 +17,7 @@ export const MemoryNames = {
     `The name it is found by: one line, at most ${NAME_MAX_CHARS} characters.`,
   ),
   scope: z
-    .union([Scope, z.literal("global")])
+    .enum([...SCOPES, "global"])
     .describe(
       "workspace: everyone's; agent: the agent's own; thread, person: the agent's own about scope_ref_id. global is a deprecated alias of agent.",
     ),

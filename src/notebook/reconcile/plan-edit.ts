@@ -4,6 +4,7 @@
  * searched for secrets, and a text that holds one stays on the disk alone.
  */
 import { blobIdOf, fileId } from "../../domain/identity.ts";
+import { isMemoryId } from "../../domain/memory/memory-words.ts";
 import type { NoteId, RepoPath } from "../../domain/note.ts";
 import type { SecretMatch } from "../../domain/secrets/secrets.ts";
 import { stemOf } from "../../lib/slash-path.ts";
@@ -55,7 +56,8 @@ export function createPlanEdit(
     const free = own !== null && index.get(own)?.note_id !== own ? own : null;
     const noteId: NoteId =
       known ??
-      renamedFrom(group, (path) => index.idAt(path)) ??
+      // A memory is its path: moved there, or away, it is another.
+      (own !== null && isMemoryId(own) ? own : renamedFrom(group, (path) => index.idAt(path))) ??
       free ??
       fileId(standing.path, (id) => index.idTaken(id));
     const before = index.get(noteId);
@@ -149,5 +151,6 @@ export function createPlanEdit(
 function renamedFrom(group: Group, idAt: (path: RepoPath) => NoteId | null): NoteId | null {
   const missing = group.edits.filter((edit: Edit) => edit.blob === null);
   const [gone] = missing;
-  return gone !== undefined && group.edits.length === 2 && missing.length === 1 ? idAt(gone.path) : null;
+  const id = gone !== undefined && group.edits.length === 2 && missing.length === 1 ? idAt(gone.path) : null;
+  return id !== null && isMemoryId(id) ? null : id;
 }
