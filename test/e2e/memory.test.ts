@@ -2,22 +2,12 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { cliInProcess } from "../support/cli-in-process.ts";
 import { git, notesd, openRpc, type Rpc, servedRepo } from "../support/daemon.ts";
 
 const served = servedRepo();
 const file = (path: string) => join(served.repo, path);
 const cli = (...args: string[]) => notesd([...args, "--repo", served.repo]);
-/** @returns exit code and what was said */
-function refusedCli(...args: string[]): { status: number; stderr: string } {
-  try {
-    cli(...args);
-  } catch (error) {
-    // What execFileSync throws.
-    return error as { status: number; stderr: string };
-  }
-  throw new Error(`${args.join(" ")} succeeded`);
-}
-
 const sockets: Rpc[] = [];
 let planner: Rpc;
 let token = "";
@@ -61,21 +51,24 @@ test("what one agent saves it recalls in its next session, and another agent see
   expect(git(served.repo, "status", "--porcelain")).toBe("");
 });
 
-test("on the command line an agent is --as, and a person names whose notebook it is", () => {
-  const refused = refusedCli("save", "deploy", "by hand", "--scope", "agent");
-  expect(refused.status).toBe(2);
-  expect(refused.stderr).toContain("target_agent_id is needed for the scope agent");
-  expect(cli("save", "deploy", "by hand", "--scope", "agent", "--target-agent-id", "coder")).toContain(
-    "deploy",
-  );
-  expect(cli("save", "deploy", "by script", "--scope", "agent", "--as", "coder")).toContain("deploy");
-  const { notes } = JSON.parse(cli("recall", "deploy", "--as", "coder", "--json"));
+test("on the command line an agent is --as, and a person names whose notebook it is", async () => {
+  const coder = (await served.rpc.call("agent.token", { name: "coder" })).token;
+  const run = (who: string, ...args: string[]) =>
+    cliInProcess(args, { NOTESD_URL: served.daemon.http, NOTESD_TOKEN: who });
+  const person = served.daemon.token;
+  const refused = await run(person, "save", "deploy", "by hand", "--scope", "agent");
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain("target_agent_id is needed for the scope agent");
+  const named = ["--scope", "agent", "--target-agent-id", "coder"];
+  expect((await run(person, "save", "deploy", "by hand", ...named)).out).toMatch(/^saved deploy {2}mem_/);
+  expect(cli("save", "deploy", "by script", "--scope", "agent", "--as", "coder")).toMatch(/^updated deploy/);
+  const { notes } = JSON.parse((await run(coder, "recall", "deploy", "--json")).out);
   expect(notes).toMatchObject([{ key: "deploy", value: "by script", agent_name: "coder", trust: "agent" }]);
-  expect(cli("recall", "deploy")).toContain("by script");
-  cli("feedback", "save", "tone", "Be short.", "--scope", "workspace", "--why", "asked for", "--as", "coder");
-  expect(cli("feedback", "list")).toContain("Be short.");
-  expect(cli("feedback", "delete", "tone", "--scope", "workspace")).toContain("tone");
-  expect(cli("feedback", "list")).not.toContain("Be short.");
+  expect((await run(person, "recall", "deploy")).out).toContain("by script");
+  await run(coder, "feedback", "save", "tone", "Be short.", "--scope", "workspace", "--why", "asked for");
+  expect((await run(person, "feedback", "list")).out).toContain("Why: asked for");
+  expect((await run(person, "feedback", "delete", "tone", "--scope", "workspace")).out).toContain("tone");
+  expect((await run(person, "feedback", "list")).out).not.toContain("Be short.");
 });
 
 test("a hand edit of the words that name a memory is told and not obeyed", async () => {
