@@ -125,7 +125,7 @@ test("memory that is moved to another path is another memory, and its mover made
   );
   const changes = await index.apply(builder.history(index.head, moved), builder.read);
   expect(changes.map(({ action, path }) => [action, path])).toEqual([
-    ["save", at("workspace", "a")],
+    ["delete", at("workspace", "a")],
     ["save", at("workspace", "b")],
   ]);
   expect(changes.map(({ after }) => after?.key ?? null)).toEqual([null, "b"]);

@@ -3,7 +3,7 @@
  * rounds; the last, which says that the call is done, goes when they are, and not at all when one was refused.
  */
 import type { Change } from "../../domain/change.ts";
-import { NotesError } from "../../domain/errors.ts";
+import { ERRORS, NotesError } from "../../domain/errors.ts";
 import { type MemoryFile, pathOf } from "../../domain/memory-tool/memory-tree.ts";
 import { MemoryRefusal, shown } from "../../domain/memory-tool/refusal.ts";
 import type { Memories } from "./memories.ts";
@@ -20,7 +20,7 @@ const NAMED_MOST = 10;
  * @param stepOf  what a write that isn't the last is called within the call
  * @param word  what was done to a file, e.g. `deleted`
  * @throws MemoryRefusal  some were written and others not: which, and why
- * @throws NotesError  none was written
+ * @throws NotesError  none was written, or some and the rest may be when the call is sent again
  */
 export async function writeAll(
   writes: readonly FileWrite[],
@@ -59,7 +59,9 @@ function partly(
   if (done === 0 || !(first instanceof NotesError)) return first;
   const names = failed.slice(0, NAMED_MOST).map(({ file }) => shown(pathOf(file.name)));
   const more = failed.length > NAMED_MOST ? ` and ${failed.length - NAMED_MOST} more` : "";
-  return new MemoryRefusal(
-    `Error: Only ${done} of ${writes.length} files were ${word}. Refused: ${names.join(", ")}${more}. ${first.message}`,
-  );
+  const told = `Only ${done} of ${writes.length} files were ${word}. Refused: ${names.join(", ")}${more}. ${first.message}`;
+  // Sent again with its key such a call goes on where it ended; a client does so by itself.
+  return ERRORS[first.code].retryable
+    ? new NotesError(first.code, told, { ...first.data }, first)
+    : new MemoryRefusal(`Error: ${told}`);
 }
