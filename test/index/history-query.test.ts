@@ -83,3 +83,19 @@ test("a cursor into a history that was rewritten says so, and a made-up one is r
   expect(() => index.history({}, 1, nextCursor)).toThrow(expect.objectContaining({ code: "UNKNOWN_COMMIT" }));
   expect(() => index.history({}, 1, "abc.1")).toThrow(expect.objectContaining({ code: "INVALID_PARAMS" }));
 });
+
+test("min_trust asks for the class of each row; of a note that expired it is the note's own, and only with a proof", async () => {
+  const { builder, index, one, two, three } = await sample();
+  const expire = provedAs({ action: "expire", noteIds: ["a"] });
+  const four = builder.change(three, { "a.md": null }, { proved: expire });
+  const five = builder.change(four, { "c.md": noteText({ id: "c" }) });
+  const six = builder.change(five, { "c.md": null }, { proved: expire });
+  await index.apply(builder.history(three, six), builder.read);
+  const [expired, , of] = index.history({}, 4, null).items;
+  expect([expired?.trust, of?.action, of?.trust]).toEqual(["pushed", "expire", "agent"]);
+  const commits = (minTrust: "person" | "agent" | "pushed") =>
+    index.history({ minTrust }, 10, null).items.map((row) => row.commit);
+  expect(commits("person")).toEqual([]);
+  expect(commits("agent")).toEqual([four, three, two]);
+  expect(commits("pushed")).toEqual([six, five, four, three, two, one, one]);
+});

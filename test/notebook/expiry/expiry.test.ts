@@ -105,6 +105,21 @@ test("from its instant on nobody sees it, but in history; then it is removed in 
   expect(warnings).toEqual([]);
 });
 
+test("what is kept as a conflict of it is hidden with it", async () => {
+  const { noteId, path, revision } = await make("Clash", 1);
+  if (path === null || revision === null) throw new Error("nothing was made");
+  const since = new Date(clock.now()).toISOString();
+  const clash = { note_id: noteId, path, base: null, ours: revision, theirs: revision, since };
+  await on.store.keepConflict(clash, Buffer.from("theirs"));
+  expect(await on.notebook.conflicts()).toHaveLength(1);
+  clock.advance(HOUR_MS);
+  on.store.person.setState({ state: "merge", path: "MERGE_HEAD" });
+  expect(await on.notebook.conflicts()).toEqual([]);
+  expect(await on.notebook.conflicts(noteId)).toEqual([]);
+  on.store.person.setState(null);
+  await swept(noteId);
+});
+
 test("it can be restored, before it is removed and after, and then does not expire again", async () => {
   for (const late of [false, true]) {
     const { noteId, path, revision } = await make(`Back ${late}`, 1);
