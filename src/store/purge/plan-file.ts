@@ -50,11 +50,11 @@ export async function writePlan(
   commits: ReadonlyMap<ObjectId, ObjectId>,
 ): Promise<void> {
   const folder = folderOf(gitdir);
-  const map = Array.from(commits, ([from, to]) => `${from} ${to}\n`).join("");
-  await writeDurably(join(gitdir, PURGE_MAP), map, { mode: 0o600 });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   await fsyncFolder(join(gitdir, "notesd"));
+  const map = Array.from(commits, ([from, to]) => `${from} ${to}\n`).join("");
+  await writeDurably(join(gitdir, PURGE_MAP), map, { mode: 0o600 });
   await writeDurably(join(folder, "ids"), Array.from(ids, ([id, kind]) => `${kind} ${id}\n`).join(""));
   await writeDurably(join(folder, "plan.json"), `${JSON.stringify(plan)}\n`);
 }
