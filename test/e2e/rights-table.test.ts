@@ -342,7 +342,7 @@ const DOORS: Readonly<Record<string, Door>> = {
   },
 };
 
-/** A command takes ten times as long as a request: there, of some callers every so manieth row is asked. */
+/** A command takes ten times as long as a request: there, of some callers every second, fourth or eighth row is asked. */
 const EVERY: Readonly<Record<string, number>> = { kim: 4, "p-mcp": 4, nobody: 8, planner: 2, "p-read": 2 };
 const isAsked = (door: Door, caller: string, row: number) =>
   door !== DOORS["command line"] || row % (EVERY[caller] ?? 1) === 0;
