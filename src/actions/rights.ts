@@ -91,7 +91,7 @@ export function permitChange(
     if (change.kind === "create" && principal.kind === "agent" && change.folder !== null)
       authoriseFolder(change.folder, principal);
     if ((change.kind === "save" || change.kind === "move") && change.agent !== null)
-      authoriseNotebook(agentIdOf(change.agent), principal);
+      authoriseNotebook(change.agent, principal);
     // The plan itself says that there is none.
     if (now === null) return;
     if (removes(change) && (target !== undefined || principal.kind === "person"))
@@ -160,11 +160,16 @@ function checkTarget(note: Owned, target: string | number | undefined, context: 
 }
 
 /**
- * Whether the caller may name this notebook to save in.
+ * Whether the caller may write in this notebook, given by its agent's id or name.
  * @throws NotesError FORBIDDEN an agent names another's
  */
-export function authoriseNotebook(agentId: number, principal: Principal): void {
-  if (principal.kind === "person" || agentId === principal.agentId) return;
+export function authoriseNotebook(agent: number | string, principal: Principal): void {
+  if (principal.kind === "person") return;
+  const own =
+    typeof agent === "number"
+      ? agent === principal.agentId
+      : foldAgentName(agent) === foldAgentName(principal.name);
+  if (own) return;
   throw forbidden(
     "other_memory",
     `That is another agent's notebook; ${principal.name} saves in its own, or with scope workspace.`,

@@ -32,6 +32,11 @@ notes.save                none                  ?    ?      +       +      -    
 notes.save target         none                  +    +      +       +      -       -      !
 notes.save workspace      none                  +    +      +       +      -       +      !
 notes.recall              none                  +    +      +       +      +       +      !
+memory.run view           none                  ?    ?      +       +      +       +      !
+memory.run view target    none                  +    +      +       +      +       +      !
+memory.run create         none                  ?    ?      +       +      -       +      !
+memory.run replace        none                  ?    ?      +       +      -       +      !
+memory.run replace target none                  +    +      +       +      -       -      !
 feedback.save             none                  ?    ?      +       +      -       +      !
 feedback.list             none                  +    +      +       +      +       +      !
 feedback.delete           none                  ?    ?      +       +      -       +      !
@@ -124,6 +129,7 @@ type Params = Record<string, unknown>;
 
 /** No note has this revision: who may write is answered CONFLICT, and nothing is written. */
 const STALE = { if_revision: "0".repeat(40) };
+const PLANNERS = { target_agent_id: "planner" };
 const update = (more: Params) => (note: Known) => ({ note_id: note.id, ...more, ...STALE });
 
 /** What each call sends. Words after the method tell calls of one method apart. */
@@ -134,6 +140,20 @@ const CALLS: Readonly<Record<string, (note: Known) => Params>> = {
   "notes.save target": () => ({ key: "k", value: "v", scope: "agent", target_agent_id: "planner" }),
   "notes.save workspace": () => ({ key: "k", value: "v", scope: "workspace" }),
   "notes.recall": () => ({}),
+  "memory.run view": () => ({ command: "view", path: "/memories" }),
+  "memory.run view target": () => ({ command: "view", path: "/memories", ...PLANNERS }),
+  "memory.run create": () => ({ command: "create", path: "/memories/f", file_text: "text" }),
+  // What is there already is told in the tool's own words, so these find the file that the row above made.
+  "memory.run replace": () => ({
+    command: "str_replace",
+    path: "/memories/f",
+    old_str: "text",
+    new_str: "text",
+  }),
+  "memory.run replace target": () => ({
+    ...{ command: "str_replace", path: "/memories/f", old_str: "text", new_str: "text" },
+    ...PLANNERS,
+  }),
   "feedback.save": () => ({ key: "k", rule: "r", scope: "agent" }),
   "feedback.list": () => ({}),
   "feedback.delete": () => ({ key: "none", scope: "agent" }),
