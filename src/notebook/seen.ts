@@ -3,6 +3,7 @@
  * session. A session ends with 30 idle minutes or when a new one is named. Kept in `<gitdir>/notesd/seen.json`.
  * Invariant: in doubt `last` is too early, never too late: a caller may read a change twice but misses none.
  */
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -26,7 +27,7 @@ const Visit = z.object({
   lastMs: z.number(),
   /** At the end of the previous session; null: there was none, so everything is new. */
   previous: Head,
-  /** Names of recent sessions, the current one last. */
+  /** Recent sessions, the current one last: hashes of their names, for a name may be what no file shall hold. */
   names: z.array(z.string()),
   /** While requests come without a session's name: where the head was before the first of them. */
   unnamedSince: Head.optional(),
@@ -76,16 +77,20 @@ export function openSeen({ file, clock, warn }: SeenOptions): Seen {
   return {
     note(caller, head) {
       const key = principalKey(caller.principal);
-      visits.set(key, next(visits.get(key), caller.session, head, clock.now()));
+      visits.set(key, next(visits.get(key), shortOf(caller.session), head, clock.now()));
       cancel ??= clock.after(WRITE_DELAY_MS, () => void write());
     },
     last(caller) {
       const visit = visits.get(principalKey(caller.principal));
-      return visit ? previousOf(visit, caller.session, clock.now()) : null;
+      return visit ? previousOf(visit, shortOf(caller.session), clock.now()) : null;
     },
     flush: () => (cancel ? write() : writing),
   };
 }
+
+/** Equal for equal names, which is all that is asked of it. */
+const shortOf = (session: string | null): string | null =>
+  session === null ? null : createHash("sha256").update(session).digest("hex").slice(0, 16);
 
 /** Where the previous session of this caller ended, if it asked now. */
 function previousOf(visit: Visit, session: string | null, nowMs: number): CommitId | null {

@@ -1,11 +1,12 @@
 /** A secret gets into no history: refused at the daemon's doors and in a person's push, and let in when it is none. */
 import { execFileSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { cleanEnv, git, notesd, removeFolder, servedRepo, tempFolder } from "../support/daemon.ts";
+import { cleanEnv, git, notesd, openRpc, removeFolder, servedRepo, tempFolder } from "../support/daemon.ts";
 import { type Clone, cloneFrom, gitUrl } from "../support/pusher.ts";
 import { secretSpecimens } from "../support/secret-specimens.ts";
+import { until } from "../support/wait.ts";
 
 const served = servedRepo();
 const folder = tempFolder();
@@ -40,6 +41,10 @@ test("what is refused leaves no trace: no object, no file, no line of the log", 
   }
   const { note_id } = await served.rpc.call("notes.create", { title: "A", content: "x" });
   const secret = token();
+  const named = await openRpc(served.daemon.url, served.daemon.token);
+  await named.call("session.set", { session: secret, task: secret });
+  expect((await named.reply("notes.append", { note_id, content: "y" })).error).toMatchObject({ code: 451 });
+  named.close();
   for (const [method, params] of [
     ["notes.create", { title: secret, content: "x" }],
     ["notes.create", { title: "A", content: "x", folder: `notes/${secret}` }],
@@ -49,6 +54,7 @@ test("what is refused leaves no trace: no object, no file, no line of the log", 
   ] as const)
     expect((await served.rpc.reply(method, params)).error).toMatchObject({ code: 451 });
   await served.rpc.call("notes.append", { note_id, content: "written after them" });
+  await until("seen.json", () => existsSync(join(served.repo, ".git/notesd/seen.json")));
   const all = everything();
   expect(all).toContain("written after them");
   for (const { text } of [...specimens, { text: secret }]) {
