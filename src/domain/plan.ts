@@ -37,6 +37,8 @@ export interface PlanContext {
   readonly newPath: (id: NoteId, title: string, folder: string | null) => RepoPath;
   /** An expired memory's file where a move goes, which gives way to it. */
   readonly givesWay?: BlobId;
+  /** The file's word that it is pinned counts for nothing: it came from who may not pin there. */
+  readonly isPinIdle?: boolean;
   /** Bytes of the revision that a restore brings back. */
   readonly thenBytes?: Uint8Array;
   /** Bytes of `ifRevision` when that isn't the current revision; null: unknown. */

@@ -226,6 +226,16 @@ test("a memory that a person moves to another path is another memory, and the co
   expect(opened.notebook.memory(save({ scope: "workspace", agent: null }))).toBeNull();
 });
 
+test("a pin that a stranger pushed counts once its agent saves it, also with the same value", async () => {
+  const path = memoryPath(save());
+  opened.store.person.commit({ [path]: "---\npinned: true\n---\n\nblue\n" });
+  await opened.disk.headMoved();
+  expect(recall()).toMatchObject([{ note: { pinned: false, trust: "pushed" } }]);
+  expect(await write(save({ pinned: true }))).toMatchObject({ changed: true, created: false });
+  expect(recall()).toMatchObject([{ value: "blue", note: { pinned: true, trust: "agent" } }]);
+  expect(await write(save({ pinned: true }))).toMatchObject({ changed: false });
+});
+
 test("subscribers hear of saves as of any change", async () => {
   const heard: string[] = [];
   await opened.notebook.subscribe(

@@ -113,14 +113,13 @@ function updated(
       { revision, conflict: { ours: held.body, theirs: value, keys: [] } },
     );
   }
-  const bytes = updateNoteFile(path, current.bytes, types, {
-    body: value,
-    pinned: change.pinned,
-    expiresAt,
-    extra,
-    names: agreeingNames(memory, held.front.data),
-    updatedAt: new Date(nowMs).toISOString(),
-  });
+  const updatedAt = new Date(nowMs).toISOString();
+  const names = new Map(agreeingNames(memory, held.front.data));
+  // The word stands there already, and counts once it is said by who may: the save must be a commit.
+  const pins = change.pinned && held.fields.pinned && context.isPinIdle === true;
+  if (pins) names.set("updated_at", updatedAt);
+  const wish = { body: value, pinned: change.pinned, expiresAt, extra, names, updatedAt };
+  const bytes = updateNoteFile(path, current.bytes, types, wish);
   const after = readableNote(path, bytes, types);
   const { title, type } = after.fields;
   const noop = bytes === current.bytes;
@@ -133,11 +132,14 @@ function updated(
     title,
     type,
     // Never null where something changed: a save without it made the memory anew, which the fold goes by.
-    changes: noop ? null : (changesLine(describedNote(held), describedNote(after)) ?? NAMES_ONLY),
+    changes: noop
+      ? null
+      : (changesLine(describedNote(held), describedNote(after)) ?? (pins ? PINS_ONLY : NAMES_ONLY)),
     noop,
     merged: false,
   };
 }
 
+const PINS_ONLY = "pinned: false → true";
 /** What is left to tell where only the words that name the memory were put right. */
 const NAMES_ONLY = "names: others → the path's";

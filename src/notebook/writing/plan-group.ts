@@ -107,6 +107,7 @@ async function planWrite(
         title,
         deps.filenames,
       ),
+    isPinIdle: found?.metadata?.pinned === false,
     ...(thenBytes === undefined ? {} : { thenBytes }),
     ...(change.kind === "move" ? await givesWay(deps, ahead, change, nowMs) : {}),
     baseBytes:
