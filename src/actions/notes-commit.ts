@@ -31,7 +31,7 @@ export const notesCommit = defineAction({
       .describe("Files that stay uncommitted, and why; absent: none."),
     truncated: z.literal(true).optional().describe("More files are held than are shown."),
   }),
-  errors: ["INVALID_PARAMS", "FORBIDDEN", "REPO_BUSY", "STORAGE"],
+  errors: ["INVALID_PARAMS", "FORBIDDEN", "SECRET_REFUSED", "REPO_BUSY", "STORAGE"],
   examples: [{ name: "All", params: {}, result: { commits: [] } }],
   cli: null,
   async run({ paths, reason }, { notebook }) {

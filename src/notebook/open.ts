@@ -247,7 +247,7 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
       return agent === "all" ? "all" : [agent];
     },
     seen: (caller) => seen.note(caller, index.head),
-    ...handEdits({ reconciler, firstLook, roots: options.roots }),
+    ...handEdits({ reconciler, firstLook, secrets, roots: options.roots }),
     verify: () => verifyNotebook({ store, index, newIndex: options.newIndex }),
     status: () =>
       notebookStatus({

@@ -1,5 +1,5 @@
 /** A person saves a secret in a note while the daemon runs: what everybody sees of it, and what Git never does. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import {
@@ -125,6 +125,9 @@ test("everybody is told, by whatever they ask, and the note takes no write until
 test("it survives kill -9 and a stop, with the time of its first save", async () => {
   const { path } = await heldNote("Restarted");
   const [before] = await held();
+  // What a kill within these milliseconds takes is found anew, since then.
+  const books = join(repo, ".git/notesd/held");
+  await until("it to be written down", () => existsSync(books) && readFileSync(books, "utf8").includes(path));
   rpc.close();
   await daemon.kill();
   await start();
@@ -180,6 +183,13 @@ test("a person's own commit of it is refused by the hook; what they stage is the
   // `git commit` wrote the blob before it asked the hook: that object is the person's Git's, and of nobody else's making.
   await runGit(repo, ["reflog", "expire", "--expire=now", "--all"]);
   await runGit(repo, ["prune", "--expire=now"]);
+});
+
+test("why a person commits goes into history too, so a secret in it is refused", async () => {
+  writeFileSync(file("notes/why.md"), "# Why\n");
+  const refused = run("commit", "-m", `for ${S}`);
+  expect([refused.code, refused.text]).toEqual([6, expect.stringMatching(/github-token in the reason/)]);
+  expect(run("commit", "-m", "for the team")).toMatchObject({ code: 0 });
 });
 
 test("what a person lets pass is committed at once", async () => {

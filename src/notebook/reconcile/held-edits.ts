@@ -37,6 +37,8 @@ export interface HeldEdits {
     readonly was: BlobId | null;
     readonly matches: readonly SecretMatch[];
     readonly from: RepoPath | null;
+    /** The value is in the path: then that is written down nowhere. */
+    readonly isName: boolean;
   }): void;
   /** The file is level, committed, or gone. */
   forget(path: RepoPath): void;
@@ -73,6 +75,8 @@ interface HeldOptions {
 /** Open the books. What can't be read counts as empty: the next look at the files finds it again. */
 export function openHeldEdits({ file, secrets, now, warn }: HeldOptions): HeldEdits {
   const rows = new Map(read(file, warn).map((row) => [row.path, row]));
+  /** Paths that hold a value themselves. */
+  const named = new Set<RepoPath>();
   let isWritten = true;
   let writing: Promise<void> = Promise.resolve();
 
@@ -87,9 +91,9 @@ export function openHeldEdits({ file, secrets, now, warn }: HeldOptions): HeldEd
     if (file === null || isWritten) return;
     isWritten = true;
     try {
-      if (rows.size === 0) orAbsent(() => unlinkSync(file));
-      else
-        await writeDurably(file, JSON.stringify({ format: 1, edits: [...rows.values()] }), { mode: 0o600 });
+      const edits = [...rows.values()].filter(({ path }) => !named.has(path));
+      if (edits.length === 0) orAbsent(() => unlinkSync(file));
+      else await writeDurably(file, JSON.stringify({ format: 1, edits }), { mode: 0o600 });
     } catch (error) {
       // Trigger: a full disk. Why: the books only spare a start one look. Outcome: found again, since that start.
       warn("the list of held edits could not be written", { trigger: file, why: messageOf(error) });
@@ -106,21 +110,24 @@ export function openHeldEdits({ file, secrets, now, warn }: HeldOptions): HeldEd
     of,
     from: (path) => rows.get(path)?.from ?? null,
     paths: () => [...rows.keys()].sort(),
-    hold({ path, blob, was, matches, from }) {
+    hold({ path, blob, was, matches, from, isName }) {
       const known = rows.get(path);
       const kept = matches.map(({ kind, line, fingerprint }) => ({ kind, line, fingerprint }));
       const since = known?.since ?? new Date(now()).toISOString();
       rows.set(path, { path, blob, was, matches: kept, since, from });
+      if (isName) named.add(path);
       changed();
       if (known?.blob === blob) return;
-      for (const match of kept) secrets.noteHeld(match, path);
+      const shown = isName ? "a file whose name holds it" : path;
+      for (const match of kept) secrets.noteHeld(match, shown);
       warn("a hand edit holds a secret and is not committed", {
-        path,
+        path: shown,
         found: matchWords(kept),
         outcome: `it stays on the disk as it is: ${WAYS_OUT}`,
       });
     },
     forget(path) {
+      named.delete(path);
       if (rows.delete(path)) changed();
     },
     flush: () => writing,
@@ -133,11 +140,13 @@ export const WAYS_OUT =
 
 const MOST_WORDS = 5;
 
+const placeOf = (line: number) => (line === 0 ? "its name or title" : `line ${line}`);
+
 /** Where what lies, in words, without the values. */
 export function matchWords(matches: readonly SecretMatch[]): string {
   const some = matches
     .slice(0, MOST_WORDS)
-    .map(({ kind, line, fingerprint }) => `${kind} in line ${line} (fingerprint ${fingerprint})`);
+    .map(({ kind, line, fingerprint }) => `${kind} in ${placeOf(line)} (fingerprint ${fingerprint})`);
   const more = matches.length - some.length;
   return `${some.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

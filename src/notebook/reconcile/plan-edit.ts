@@ -5,7 +5,7 @@
  */
 import { blobIdOf, fileId } from "../../domain/identity.ts";
 import { isMemoryId } from "../../domain/memory/memory-words.ts";
-import type { NoteId, RepoPath } from "../../domain/note.ts";
+import type { BlobId, NoteId, RepoPath } from "../../domain/note.ts";
 import type { SecretMatch } from "../../domain/secrets/secrets.ts";
 import { stemOf } from "../../lib/slash-path.ts";
 import type { Adoptable, Merged } from "./adoption.ts";
@@ -79,20 +79,36 @@ export function createPlanEdit(
     const held = known.includes(disk) ? null : await holdSecret(standing, await check.fresh(disk, known));
     if (held !== null) return held;
     const bytes = await read(standing);
-    return bytes === null ? { kind: "moved" } : { kind: "adopt", edit: identify(standing, group, bytes) };
+    if (bytes === null) return { kind: "moved" };
+    const edit = identify(standing, group, bytes);
+    return (await besideText(standing, edit.title, known)) ?? { kind: "adopt", edit };
+  }
+
+  /** What comes into the repository beside the text: the path in a tree, and in a message the title without escapes. */
+  async function besideText(
+    standing: Standing,
+    title: string,
+    known: readonly (BlobId | null)[],
+  ): Promise<EditPlan | null> {
+    const search = async (text: string) =>
+      (await check.freshIn(Buffer.from(text), known)).map((match) => ({ ...match, line: 0 }));
+    const named = standing.tip === null ? await search(standing.path) : [];
+    if (named.length > 0) return holdSecret(standing, named, true);
+    return holdSecret(standing, await search(title));
   }
 
   /** Hold an edit that would bring secrets. @param matches null: its text was not searched yet */
   async function holdSecret(
     standing: Standing,
     matches: readonly SecretMatch[] | null,
+    isName = false,
   ): Promise<EditPlan | null> {
     const { path, disk, tip } = standing;
     if (matches?.length === 0) return null;
     if (matches === null || disk === null) return { kind: "moved" };
     const from = tip === null ? await tieToSource(standing) : null;
     if (settling.get(path)?.blob !== disk) return { kind: "moved" };
-    books.hold({ path, blob: disk, was: tip, matches, from });
+    books.hold({ path, blob: disk, was: tip, matches, from, isName });
     settling.hold(path, "secret");
     return { kind: "held", from };
   }
@@ -124,7 +140,8 @@ export function createPlanEdit(
     const known =
       merged === null && !force ? [standing.tip, base === null ? null : standing.base] : [standing.tip];
     const held = await holdSecret(standing, await check.freshIn(merged ?? theirs, known));
-    if (held !== null) return held;
+    const beside = held ?? (await besideText(standing, edit.title, known));
+    if (beside !== null) return beside;
     if (asItLies) return { kind: "adopt", edit };
     if (merged === null) {
       await conflicts.keep(standing, theirs, edit.noteId);

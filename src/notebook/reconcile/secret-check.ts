@@ -4,7 +4,7 @@
  * Invariant: `fresh` never calls a text clean that was not searched.
  */
 import { blobIdOf } from "../../domain/identity.ts";
-import type { BlobId, RepoPath } from "../../domain/note.ts";
+import type { BlobId } from "../../domain/note.ts";
 import { findSecrets, type SecretMatch } from "../../domain/secrets/secrets.ts";
 import { slicer } from "../../lib/slicer.ts";
 import type { NoteStore } from "../../store/note-store.ts";
@@ -17,14 +17,15 @@ export interface SecretFinder {
   find(text: string): Promise<readonly SecretMatch[]>;
   isAllowed(fingerprint: string): boolean;
   /** An edit is held for this: what its fingerprint is of can be looked up later. */
-  noteHeld(match: SecretMatch, path: RepoPath): void;
+  noteHeld(match: SecretMatch, where: string): void;
 }
 
 /** The finder of a notebook. @param key 32 bytes of `proof.key` */
 export const secretFinder = ({ allowed }: Pick<SecretGuard, "allowed">, key: Uint8Array): SecretFinder => ({
   find: (text) => findSecrets(text, key),
   isAllowed: allowed.has,
-  noteHeld: (match, path) => allowed.noteRefusal(match, `${path}:${match.line}, held`),
+  noteHeld: (match, where) =>
+    allowed.noteRefusal(match, `${where}${match.line === 0 ? "" : `:${match.line}`}, held`),
 });
 
 export interface SecretCheck {

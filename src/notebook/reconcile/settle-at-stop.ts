@@ -2,8 +2,6 @@
 import type { Warn } from "../../lib/bus.ts";
 import type { Reconciler } from "./reconciler.ts";
 
-const MOST_NAMED = 10;
-
 /** Commit what can be. Never throws: a stop goes on. */
 export async function settleAtStop(
   reconciler: Pick<Reconciler, "settle" | "heldEdits">,
@@ -20,10 +18,8 @@ export async function settleAtStop(
   }
   const held = reconciler.heldEdits();
   if (held.length === 0) return;
-  const named = held.slice(0, MOST_NAMED).map(({ path }) => path);
   warn("hand edits that hold a secret stay uncommitted", {
     files: held.length,
-    paths: named.join(", "),
     outcome: "they are safe in the working tree, and held by the next start too",
   });
 }

@@ -89,7 +89,8 @@ function collect(value: unknown, texts: string[]): void {
   }
 }
 
-function refusal(matches: readonly Told[], more: number): NotesError {
+/** What a caller is told of a write that would bring these. @param more how many beside them */
+export function refusal(matches: readonly Told[], more: number): NotesError {
   const [first] = matches;
   const place = first?.where === undefined ? `line ${first?.line}` : `the ${first.where}`;
   const others = matches.length + more - 1;

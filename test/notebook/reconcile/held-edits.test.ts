@@ -40,7 +40,14 @@ afterEach(async () => {
 });
 
 test("an edit stands while file and branch hold the same, until every match is allowed", () => {
-  books.hold({ path: A, blob: ONE, was: TIP, matches: [match("f1"), match("f2", 7)], from: null });
+  books.hold({
+    path: A,
+    blob: ONE,
+    was: TIP,
+    matches: [match("f1"), match("f2", 7)],
+    from: null,
+    isName: false,
+  });
   expect([books.stands(A, ONE, TIP), books.stands(A, TWO, TIP), books.stands(A, ONE, null)]).toEqual([
     true,
     false,
@@ -53,21 +60,21 @@ test("an edit stands while file and branch hold the same, until every match is a
 });
 
 test("a start knows what was held and since when, and tells of it once for each text", async () => {
-  books.hold({ path: A, blob: ONE, was: TIP, matches: [match("f1")], from: null });
+  books.hold({ path: A, blob: ONE, was: TIP, matches: [match("f1")], from: null, isName: false });
   await books.flush();
   nowMs += 60_000;
   books = open();
   expect(books.stands(A, ONE, TIP)).toBe(true);
-  books.hold({ path: A, blob: ONE, was: null, matches: [match("f1")], from: null });
+  books.hold({ path: A, blob: ONE, was: null, matches: [match("f1")], from: null, isName: false });
   expect(told).toHaveLength(1);
-  books.hold({ path: A, blob: TWO, was: null, matches: [match("f1")], from: null });
+  books.hold({ path: A, blob: TWO, was: null, matches: [match("f1")], from: null, isName: false });
   expect(told).toHaveLength(2);
   expect(books.of(A, TWO)?.since).toBe("2026-11-30T00:00:00.000Z");
   expect(JSON.stringify(told)).toContain("made in line 1 (fingerprint f1)");
 });
 
 test("the file is its owner's alone, holds what is held now, and goes with the last of it", async () => {
-  books.hold({ path: A, blob: ONE, was: TIP, matches: [match("f1")], from: null });
+  books.hold({ path: A, blob: ONE, was: TIP, matches: [match("f1")], from: null, isName: false });
   await books.flush();
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
@@ -90,7 +97,7 @@ test.each(["", "{", '{"format":2}', '{"format":1,"edits":[{"path":"notes/a.md","
 
 test("a disk that refuses the file keeps nobody from anything", async () => {
   rmSync(folder, { recursive: true });
-  books.hold({ path: A, blob: ONE, was: TIP, matches: [match("f1")], from: null });
+  books.hold({ path: A, blob: ONE, was: TIP, matches: [match("f1")], from: null, isName: false });
   await books.flush();
   expect(books.stands(A, ONE, TIP)).toBe(true);
   expect(told.map(({ message }) => message)).toEqual([

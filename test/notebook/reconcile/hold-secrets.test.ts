@@ -214,6 +214,21 @@ test("a note that was deleted on the branch while its edit is held stays on the 
   expect(await tipText("a")).toBe("one\nclean\n");
 });
 
+test("a value in the name of a file or behind an escape of its title is held too, and the name is told nowhere", async () => {
+  await save(secretOf("inname"), "plain\n");
+  const escaped = S.replace("SEK", "\\u0053EK");
+  await save("title", `---\ntitle: "${escaped}"\n---\n\nbody\n`);
+  await h.pass(20_000);
+  expect(h.reconciler.heldEdits().map(({ path, matches }) => [path, matches[0]?.line])).toEqual([
+    [at(secretOf("inname")), 0],
+    [at("title"), 0],
+  ]);
+  expect([adopted(), isStored("SEKRET")]).toEqual([0, false]);
+  await h.reconciler.close();
+  expect(readFileSync(join(folder, "held"), "utf8")).not.toContain("SEKRET");
+  expect(secrets.noted.join()).not.toContain("SEKRET");
+});
+
 test("in manual mode the person's own commit holds it", async () => {
   h = start({ commit: "manual" });
   await h.agent(at("a"), "one\n");
