@@ -16,11 +16,11 @@ test("the text is replaced wherever it stands, and what lacks it is the very sam
 
 test("what stands in its place is read by YAML as a plain text, also where the value began a scalar", async () => {
   const { readNoteFile } = await import("../../../src/domain/note-file.ts");
-  const text = `---\nid: n1\ntitle: ${KEY}\ntags: [${KEY}, b]\nkey: "${KEY}"\n---\n\nbody\n`;
+  const text = `---\nid: n1\ntitle: ${KEY}\ntags: [${KEY}, b]\nabout: "${KEY}"\n---\n\nbody\n`;
   const read = readNoteFile("notes/a.md", Buffer.from(replaced(text, KEY)), new Set());
   expect(read).toMatchObject({
     kind: "note",
-    fields: { title: "(purged)", tags: ["(purged)", "b"], key: "(purged)" },
+    fields: { title: "(purged)", tags: ["(purged)", "b"], extra: { about: "(purged)" } },
   });
 });
 
