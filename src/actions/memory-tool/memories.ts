@@ -13,9 +13,12 @@ import type { NoteText, WriteOutcome } from "../../notebook/notebook.ts";
 import type { Context } from "../action.ts";
 import { viewerOf } from "../filter-inputs.ts";
 import { notebookNamed } from "../memory/memory-inputs.ts";
+import { authoriseNotebook } from "../rights.ts";
 import { write } from "../write.ts";
+import type { MemoryCommand } from "./command.ts";
 
 interface Params {
+  readonly command: MemoryCommand["command"];
   readonly reason?: string | undefined;
   readonly idempotency_key?: string | undefined;
   readonly target_agent_id?: string | number | undefined;
@@ -38,10 +41,13 @@ export interface Memories {
   took(step?: string): boolean;
 }
 
-/** @throws NotesError INVALID_PARAMS a person named no notebook, or it is none */
+/** @throws NotesError INVALID_PARAMS a person named no notebook, or it is none; FORBIDDEN a write in another agent's */
 export function openMemories(params: Params, context: Context): Memories {
   const { notebook, caller } = context;
-  const owner = notebookNamed("memory.run", "a person's call", params.target_agent_id, context);
+  const owner = notebookNamed("memory.run", "a person's call", params.target_agent_id, context, (id) => {
+    // Before anything is looked up: whoever may not write there is told that, and not what is there.
+    if (params.command !== "view") authoriseNotebook(id, caller.principal);
+  });
   const { idempotency_key: key } = params;
   const stepped = (step?: string) => {
     if (key === undefined || step === undefined) return key;

@@ -428,3 +428,16 @@ test("a secret is refused and no file is made of it, and a file that holds none 
   expect(error.message).not.toContain(secret);
   expect(await names()).toEqual([]);
 });
+
+test.each([
+  { command: "create", path: "/memories/a", file_text: "x" },
+  { command: "create", path: "/memories/new", file_text: "x" },
+  { command: "str_replace", path: "/memories/none", old_str: "x", new_str: "y" },
+  { command: "insert", path: "/memories/a", insert_line: 99, insert_text: "x" },
+  { command: "delete", path: "/memories/none" },
+  { command: "rename", old_path: "/memories/none", new_path: "/memories/a" },
+])("another agent's notebook is closed to $command, whatever is there", async (params) => {
+  await create("/memories/a");
+  const error = await fails({ ...params, target_agent_id: "planner" }, agent("coder").principal);
+  expect(error.code).toBe("FORBIDDEN");
+});
