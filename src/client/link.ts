@@ -15,6 +15,7 @@ import {
   CLOSED,
   ClosedByCaller,
   frameOf,
+  mayHaveTakenEffect,
   type Pending,
   type Request,
   refusedBy,
@@ -121,7 +122,10 @@ export class Link {
     this.#stopWaiting();
     this.#stopWatching();
     const why = reason === undefined ? CLOSED : `the connection ended (${reason.message.replace(/\.$/, "")})`;
-    for (const pending of [...this.#pending.values()]) this.#giveUp(pending, why, reason);
+    for (const pending of [...this.#pending.values()]) {
+      if (reason === undefined || mayHaveTakenEffect(pending)) this.#giveUp(pending, why, reason);
+      else this.#refuse(pending, reason);
+    }
     this.#socket?.close(1000);
     this.#options.stateChanged("closed");
   }
@@ -173,10 +177,14 @@ export class Link {
     pending.stopWaiting = clock.after(leftMs, () => this.#giveUp(pending, why));
   }
 
-  #giveUp(pending: Pending, why: string, cause?: unknown): void {
+  #refuse(pending: Pending, reason: Error): void {
     pending.stopWaiting();
     this.#pending.delete(pending.id);
-    pending.reject(unanswered(pending, pending.left ? "unknown" : "not_sent", why, cause));
+    pending.reject(reason);
+  }
+
+  #giveUp(pending: Pending, why: string, cause?: unknown): void {
+    this.#refuse(pending, unanswered(pending, pending.left ? "unknown" : "not_sent", why, cause));
   }
 
   #received(text: string): void {

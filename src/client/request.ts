@@ -43,6 +43,10 @@ export function frameOf(id: number, { method, params }: Request): string {
   );
 }
 
+/** Whether nobody can tell if it was carried out: it was sent, and it writes or can't be sent again. */
+export const mayHaveTakenEffect = ({ left, resendable, params }: Pending): boolean =>
+  left && (!resendable || params["idempotency_key"] !== undefined);
+
 /** What a request without an answer is rejected with. @param why as `UnansweredError` has it */
 export function unanswered(wish: Request, outcome: Outcome, why: string, cause?: unknown): UnansweredError {
   const key = wish.params["idempotency_key"];
