@@ -14,7 +14,7 @@ import { readBody } from "./read-body.ts";
 import type { RefusalLog } from "./refusal-log.ts";
 
 /** What `POST /hooks/pre-commit` answers. */
-export interface PreCommitAnswer {
+interface PreCommitAnswer {
   /** Notes whose file or index entry is not level yet. */
   readonly lagging: readonly string[];
   /** Notes whose file misses what the branch has gained, and can't be merged while it holds a secret. */
@@ -52,7 +52,7 @@ export const LeaseWish = z.object({
 export type LeaseWish = z.infer<typeof LeaseWish>;
 
 /** What `POST /hooks/post-receive` takes. */
-export const PushEnd = z.object({ pid });
+const PushEnd = z.object({ pid });
 
 /** What `POST /hooks/proc-receive` takes. */
 const JoinWish = z.object({

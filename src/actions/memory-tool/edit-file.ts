@@ -59,7 +59,7 @@ export async function createFile(
  * Whether a file could be made at a path where none is.
  * @throws MemoryRefusal  a directory is there, a file stands in the way, or the name is none for a file
  */
-export function checkNewPath(path: MemoryPath, tree: MemoryTree): void {
+function checkNewPath(path: MemoryPath, tree: MemoryTree): void {
   if (path.key === "" || (!path.isDirectory && tree.below(path).length > 0)) throw directoryExists(path.text);
   if (path.isDirectory) throw isDirectoryName(path.text);
   if (!isFileName(path.key)) throw reservedName(path.text);

@@ -17,7 +17,7 @@ export const FEEDBACK = "__feedback__";
 export const isReservedKey = (key: string): boolean => key.startsWith(RESERVED);
 
 /** Whether a scope is of one thread or person, which must be named. */
-export const hasRef = (scope: Scope): boolean => scope === "thread" || scope === "person";
+const hasRef = (scope: Scope): boolean => scope === "thread" || scope === "person";
 
 /**
  * The four names of a memory, in NFC.

@@ -11,7 +11,7 @@ import { escapeSegment, memorySegments, unescapeSegment } from "../note-path.ts"
 type Data = ReadonlyMap<string, Value>;
 
 /** What a file is as a memory. */
-export interface MemoryPlace {
+interface MemoryPlace {
   readonly scope: Scope;
   readonly ref: string | null;
   readonly agent: string | null;
@@ -20,7 +20,7 @@ export interface MemoryPlace {
   readonly id: NoteId | null;
 }
 
-export interface MemoryReading {
+interface MemoryReading {
   /** Null: the file is no memory, whatever it says. */
   readonly place: MemoryPlace | null;
   /** Where words and path disagree, a sentence each; the path is what counts. */

@@ -49,14 +49,6 @@ export const LIBRARY_RULES: Readonly<Record<string, Known>> = {
   vercel: { kind: "vercel-token", markers: ["vcp_", "vci_", "vca_", "vcr_", "vck_"] },
 };
 
-/** Rules that are not asked, and why. */
-export const NOT_ASKED: Readonly<Record<string, string>> = {
-  basicauth: "ours sees every scheme and every character",
-  "database-connection-string": "ours sees every scheme",
-  "filter-comments": "it obeys directives inside the text",
-  gcp: "it reads .json and .p12 files; the key in one is found as a private key",
-};
-
 /** What a message of a rule means, where one rule has several. Null: it is no secret. */
 const KINDS: Readonly<Record<string, string | null>> = {
   AWSSecretAccessKey: "aws-secret-access-key",
@@ -70,10 +62,6 @@ const OPTIONS = { enableIDScanRule: true };
 
 type Rules = typeof import("@secretlint/secretlint-rule-preset-recommend")["rules"];
 let loading: Promise<Rules> | null = null;
-
-/** The rules' names in the installed package. */
-export const libraryRuleNames = async (): Promise<string[]> =>
-  (await load()).map(({ meta }) => meta.id.replace(ID, ""));
 
 async function load(): Promise<Rules> {
   loading ??= import("@secretlint/secretlint-rule-preset-recommend").then(({ rules }) => rules);

@@ -25,7 +25,7 @@ export type EditPlan =
   | { readonly kind: "merge"; readonly edit: Merged };
 
 /** Plan an edit of a group. @param force adopt what conflicts as it lies on the disk */
-export type PlanEdit = (standing: Standing, group: Group, force: boolean) => Promise<EditPlan>;
+type PlanEdit = (standing: Standing, group: Group, force: boolean) => Promise<EditPlan>;
 
 /** @param bringForward makes a working file hold the tip */
 export function createPlanEdit(

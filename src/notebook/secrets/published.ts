@@ -98,8 +98,10 @@ export function publishedSecrets(
       if (told.size > 0) add(changes.filter(({ path }) => told.has(path)));
     },
     reported() {
+      if (told.size === 0) return [];
+      const allowed = new Set(guard.allowed.list().map(({ fingerprint }) => fingerprint));
       return [...told].flatMap(([path, found]) => {
-        const [first] = found.filter(({ fingerprint }) => !guard.allowed.has(fingerprint));
+        const first = found.find(({ fingerprint }) => !allowed.has(fingerprint));
         if (first === undefined) return [];
         const { kind, line, fingerprint } = first;
         const reason = `line ${line} holds what looks like a secret (${kind}, fingerprint ${fingerprint}), and it is in history: make it worthless where it opens something. If it is none: notesd allow ${fingerprint}`;

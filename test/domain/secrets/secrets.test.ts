@@ -1,5 +1,6 @@
+import { rules } from "@secretlint/secretlint-rule-preset-recommend";
 import { expect, test } from "vitest";
-import { LIBRARY_RULES, libraryRuleNames, NOT_ASKED } from "../../../src/domain/secrets/library-rules.ts";
+import { LIBRARY_RULES } from "../../../src/domain/secrets/library-rules.ts";
 import { findSecrets } from "../../../src/domain/secrets/secrets.ts";
 import { NO_SECRETS, secretSpecimens } from "../../support/secret-specimens.ts";
 
@@ -82,10 +83,17 @@ test("no kind is without a specimen", () => {
   expect(known.filter((kind) => !kinds.has(kind))).toEqual([]);
 });
 
-test("every rule that the library brings is asked, or it is said why not", async () => {
-  expect((await libraryRuleNames()).toSorted()).toEqual(
-    [...Object.keys(LIBRARY_RULES), ...Object.keys(NOT_ASKED)].toSorted(),
-  );
+/** Rules that are not asked, and why. */
+const NOT_ASKED: Readonly<Record<string, string>> = {
+  basicauth: "ours sees every scheme and every character",
+  "database-connection-string": "ours sees every scheme",
+  "filter-comments": "it obeys directives inside the text",
+  gcp: "it reads .json and .p12 files; the key in one is found as a private key",
+};
+
+test("every rule that the library brings is asked, or it is said why not", () => {
+  const names = rules.map(({ meta }) => meta.id.replace("@secretlint/secretlint-rule-", ""));
+  expect(names.toSorted()).toEqual([...Object.keys(LIBRARY_RULES), ...Object.keys(NOT_ASKED)].toSorted());
 });
 
 test("eight times the text takes no more than some eight times the work, whatever it repeats", async () => {

@@ -1,6 +1,10 @@
 /** What others' commits bring is in history already: it is told where people look, for as long as the note holds it. */
 import { afterEach, expect, test } from "vitest";
+import type { BlobId, RepoPath } from "../../../src/domain/note.ts";
+import type { NoteChange } from "../../../src/index/note-index.ts";
 import { allowedSecrets } from "../../../src/notebook/secrets/allowed.ts";
+import { publishedSecrets } from "../../../src/notebook/secrets/published.ts";
+import { secretGuard } from "../../../src/notebook/secrets/secret-guard.ts";
 import { gitRepo } from "../../support/git-repo.ts";
 import { asInitLeavesIt, type NotebookOnGit, notebookOnGit } from "../../support/notebook-on-git.ts";
 import { saveFile } from "../../support/save-file.ts";
@@ -54,4 +58,29 @@ test("a secret in a person's commit is told by line and fingerprint, until the n
   await look();
   await until("no report", async () => (await reported()).length === 0);
   expect(await reported()).toEqual([]);
+});
+
+test("however many are reported, what is allowed is read once", async () => {
+  const guard = secretGuard("/nowhere/notesd", new Uint8Array(32), () => 0);
+  let reads = 0;
+  const list = () => {
+    reads++;
+    return [];
+  };
+  const has = (fingerprint: string) => list().includes(fingerprint as never);
+  const store = { readBlob: async () => Buffer.from(secretSpecimens()[0]?.text ?? "") };
+  const published = publishedSecrets(
+    { ...guard, allowed: { ...guard.allowed, list, has, noteRefusal: () => {} } },
+    store,
+    () => {},
+  );
+  const came = (i: number) =>
+    // No more of a change is read.
+    ({ path: `notes/${i}.md` as RepoPath, revision: "1".repeat(40) as BlobId, before: null }) as NoteChange;
+  published.came([came(1), came(2), came(3)]);
+  await until("three reports", () => published.reported().length === 3);
+  reads = 0;
+  expect(published.reported()).toHaveLength(3);
+  expect(reads).toBe(1);
+  await published.stop();
 });
