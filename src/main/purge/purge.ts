@@ -10,9 +10,9 @@ import { ProcessError } from "../../domain/process-error.ts";
 import type { Flags } from "../../doors/cli/host.ts";
 import type { PurgeFile, PurgeFound, PurgeReport, PurgeWish } from "../../doors/cli/purge-report.ts";
 import { carryOutPurge, type PurgeStep } from "../../store/purge/carry-out.ts";
-import { asRefusal, MovedMeanwhile } from "../../store/purge/move-refs.ts";
 import { purgeObstacles } from "../../store/purge/obstacles.ts";
 import { dropPlan, PURGE_MAP } from "../../store/purge/plan-file.ts";
+import { asRefusal, PlanVoid } from "../../store/purge/plan-now.ts";
 import {
   isHeldByObjects,
   lookForPurge,
@@ -62,7 +62,7 @@ export async function purge(
   }
   const lock = await takeLock(resolved.place);
   try {
-    await goOn(resolved);
+    await goOn(resolved, around.warn);
     await recoverFirst(resolved);
     refuseObstacles(gitdir);
     for (let attempt = 1; ; attempt++) {
@@ -70,7 +70,7 @@ export async function purge(
         return await purgeOnce(resolved, wish, onStep);
       } catch (error) {
         // A person's Git commits while one looks: then one looks again.
-        const again = error instanceof MovedMeanwhile && !error.begun && attempt < MOST_ATTEMPTS;
+        const again = error instanceof PlanVoid && !error.begun && attempt < MOST_ATTEMPTS;
         if (!again) throw asRefusal(error);
       }
     }
@@ -115,37 +115,45 @@ async function carryOut(
   onStep: (step: PurgeStep) => void,
 ): Promise<readonly string[]> {
   try {
-    return (await carryOutPurge(place.root, place.gitDir, LOCK_WAIT_MS, onStep))?.kept ?? [];
-  } catch (error) {
-    // Nothing has moved yet, so nothing is owed.
-    if (error instanceof MovedMeanwhile && !error.begun) dropPlan(place.gitDir);
-    throw error;
-  } finally {
+    const { kept = [] } = (await carryOutPurge(place.root, place.gitDir, LOCK_WAIT_MS, onStep)) ?? {};
     prepared.release();
+    return kept;
+  } catch (error) {
+    // Nothing has moved yet, so nothing is owed. A plan that stands needs its packs, which a person's gc would take.
+    if (error instanceof PlanVoid && !error.begun) {
+      dropPlan(place.gitDir);
+      prepared.release();
+    }
+    throw error;
   }
 }
 
 /** A purge that was cut short is finished; where a person went on meanwhile this one begins anew. */
-async function goOn({ place }: Resolved): Promise<void> {
+async function goOn({ place }: Resolved, warn: (text: string) => void): Promise<void> {
   try {
     await carryOutPurge(place.root, place.gitDir, LOCK_WAIT_MS);
   } catch (error) {
-    if (!(error instanceof MovedMeanwhile)) throw error;
+    if (!(error instanceof PlanVoid)) throw error;
+    if (error.begun && error.why === "missing") throw asRefusal(error);
+    warn(`${error.message}: the purge that was cut short before is not complete; purge its value once more.`);
     dropPlan(place.gitDir);
   }
 }
 
 /**
- * Before anything is served: go on with a purge that a kill cut short. The daemon lock must be held.
+ * Before anything is served: go on with a purge that a kill cut short. Where nothing of it had begun and a person went
+ * on, it is given up: the old history stands, whole. The daemon lock must be held.
  * @returns what was done, for people
- * @throws NotesError REPO_BUSY a person went on at the old history meanwhile
+ * @throws NotesError REPO_BUSY a person went on at the old history after it had begun; STORAGE the new history isn't whole
  */
 export async function finishPurge({ place }: Resolved): Promise<string> {
   try {
     const done = await carryOutPurge(place.root, place.gitDir, LOCK_WAIT_MS);
     return `a purge that was cut short is complete (${done?.objects ?? 0} objects are gone); purge the same value once more to see whether anything is left`;
   } catch (error) {
-    throw asRefusal(error);
+    if (!(error instanceof PlanVoid) || error.begun) throw asRefusal(error);
+    dropPlan(place.gitDir);
+    return `a purge that was cut short before it changed anything is given up (${error.message}): what it was to take away IS STILL HERE; purge the same value again`;
   }
 }
 

@@ -13,12 +13,13 @@ import { openBaseTable } from "../files/base-table.ts";
 import { gitObjects } from "../objects/objects.ts";
 import { gitLocks } from "../refs/git-lock.ts";
 import { reflogLine } from "../refs/reflog.ts";
-import { readHead } from "../refs/refs.ts";
+import { readHead, readRef } from "../refs/refs.ts";
 import { withStorageErrors } from "../storage-error.ts";
 import { type DropStep, dropObjects } from "./drop-objects.ts";
 import { type MoveStep, moveRefs } from "./move-refs.ts";
 import { dropPlan, type PurgePlan, readPlan } from "./plan-file.ts";
 import { rememberPurged } from "./purged-list.ts";
+import { STASH, stashIds } from "./refs-plan.ts";
 
 /** Moments at which a kill is tried; some come several times. */
 export type PurgeStep =
@@ -60,7 +61,7 @@ const DERIVED_BEGINNINGS = /^(?:search|vectors|incoming-|repack-)/;
  * Carry out the plan that stands; nothing where none does. The daemon lock must be held.
  *
  * @returns null: there was no plan
- * @throws MovedMeanwhile before anything was changed by this call; NotesError REPO_BUSY, STORAGE: it can be called again
+ * @throws PlanVoid before anything was changed by this call; NotesError REPO_BUSY, STORAGE: it can be called again
  */
 export async function carryOutPurge(
   root: string,
@@ -75,7 +76,7 @@ export async function carryOutPurge(
   const locks = gitLocks({ gitdir, clock: systemClock, lockWaitMs });
   try {
     onStep("planned");
-    const kept = await moveRefs({ root, gitdir, locks, objects, onStep }, plan);
+    const kept = await moveRefs({ root, gitdir, locks, objects, onStep }, plan, ids);
     onStep("moved");
     return await withStorageErrors("forgetting the old history", async () => {
       await rememberPurged(gitdir, ids);
@@ -121,12 +122,26 @@ function forget(root: string, gitdir: string, { stash, head, moves }: PurgePlan)
   const hadLogs = existsSync(join(gitdir, "logs"));
   remove(gitdir, "logs");
   if (hadLogs) beginLogs(gitdir, moves, head);
-  if (stash !== null) writeLog(gitdir, "refs/stash", stash);
+  if (stash !== null) writeLog(gitdir, STASH, `${stash}${laterStash(gitdir, stash)}`);
   for (const name of readdirSync(gitdir)) if (/^sharedindex\./.test(name)) remove(gitdir, name);
   for (const name of DERIVED) remove(gitdir, "notesd", name);
   for (const name of orAbsent(() => readdirSync(join(gitdir, "notesd"))) ?? [])
     if (DERIVED_BEGINNINGS.test(name)) remove(gitdir, "notesd", name);
   remove(root, "notes_index.json");
+}
+
+/** A stash that a person made since the plan: only the log lists it. */
+function laterStash(gitdir: string, log: string): string {
+  const [last, now] = [stashIds(log).at(-1) ?? null, readRef(gitdir, STASH)];
+  if (now === null || now === last) return "";
+  // Both name stashes, which are commits.
+  return reflogLine({
+    from: last as CommitId | null,
+    to: now,
+    ...COMMITTER,
+    atMs: Date.now(),
+    message: "stash",
+  });
 }
 
 /** One line each: where the branch and HEAD begin now. */

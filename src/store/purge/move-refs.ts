@@ -2,17 +2,14 @@
  * The moment of a purge: every ref, a detached HEAD, the working files and the Git index, from the old history to the
  * new one, all under Git's own locks. Safe to repeat after a kill: what has moved already is left.
  */
-import { readFileSync, unlinkSync } from "node:fs";
+import { existsSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { NotesError } from "../../domain/errors.ts";
 import { orAbsent } from "../../lib/durable-file.ts";
 import { indexMode } from "../git-index/git-index.ts";
-import type { ObjectId } from "../objects/object-id.ts";
 import type { GitObjects } from "../objects/objects.ts";
 import { type GitLocks, prepareAll } from "../refs/git-lock.ts";
-import { readHead, readRef } from "../refs/refs.ts";
 import type { PurgePlan } from "./plan-file.ts";
-import type { RefMove } from "./refs-plan.ts";
+import { type Gone, PlanVoid, planNow, proveNow } from "./plan-now.ts";
 import { replaceFiles } from "./replace-files.ts";
 import { rewrittenIndex } from "./rewrite-index.ts";
 
@@ -27,51 +24,51 @@ interface Moving {
   readonly onStep: (step: MoveStep) => void;
 }
 
-/** Something moved since the plan was made. `begun`: some refs had moved before, so a kill is being made good. */
-export class MovedMeanwhile extends Error {
-  override readonly name = "MovedMeanwhile";
-  readonly begun: boolean;
-
-  constructor(ref: string, begun: boolean) {
-    super(`${ref} was moved meanwhile`);
-    this.begun = begun;
-  }
-}
-
 /**
+ * @param gone objects that go when this is done
  * @returns working files that a person changed since, and that stay
- * @throws MovedMeanwhile nothing was changed by this call; NotesError REPO_BUSY a lock is held; STORAGE
+ * @throws PlanVoid nothing was changed by this call; NotesError REPO_BUSY a lock is held; STORAGE
+ * @cost reads every object that the refs will reach, before anything is locked
  */
 export async function moveRefs(
   { root, gitdir, locks, objects, onStep }: Moving,
   plan: PurgePlan,
+  gone: Gone,
 ): Promise<string[]> {
-  const { moves, head, files } = plan;
+  const { moves, files } = plan;
+  const proved = planNow(gitdir, objects, plan);
+  proveNow(objects, plan, gone, proved);
   const prepared = await prepareAll(locks, [
     ["index", "", indexMode(gitdir)],
-    ["HEAD", head === null ? "" : `${head.to}\n`],
+    ["HEAD", proved.head === null ? "" : `${proved.head}\n`],
     ...moves.map(({ name, to }): [string, string] => [name, to === null ? "" : `${to}\n`]),
     ["packed-refs", ""],
   ]);
   // A purge that was killed here left its locks; the daemon lock says that it is gone.
   const held = await locks.acquire(prepared, { takeOver: true });
   try {
-    checkNothingMoved(gitdir, plan);
+    if (planNow(gitdir, objects, plan).state !== proved.state)
+      throw new PlanVoid("moved", "A ref was moved meanwhile", proved.begun);
     onStep("locked");
-    const packed = withoutRefs(gitdir, new Set(moves.map(({ name }) => name)));
     // Loose wins over packed, so no ref is ever back at its old value in between.
-    for (const { name, to } of moves) {
-      if (to === null) continue;
+    for (const name of proved.owed) {
       held.publish(name);
       onStep("ref");
     }
+    const dropped = moves.filter(({ to }) => to === null).map(({ name }) => name);
+    const isLoose = ({ name }: { readonly name: string }) => existsSync(join(gitdir, name));
+    // One that a person packed since holds its value there alone.
+    const packed = withoutRefs(
+      gitdir,
+      new Set([...dropped, ...moves.filter(isLoose).map(({ name }) => name)]),
+    );
     if (packed !== null) {
       held.replace("packed-refs", packed);
       held.publish("packed-refs");
       onStep("packed");
     }
-    for (const { name, to } of moves) if (to === null) orAbsent(() => unlinkSync(join(gitdir, name)));
-    if (head !== null) held.publish("HEAD");
+    for (const name of dropped) orAbsent(() => unlinkSync(join(gitdir, name)));
+    if (proved.head !== null) held.publish("HEAD");
     const kept = replaceFiles(root, files, (id) => objects.read("blob", id));
     onStep("files");
     const index = rewrittenIndex(gitdir, {
@@ -89,20 +86,8 @@ export async function moveRefs(
   }
 }
 
-function checkNothingMoved(gitdir: string, { moves, head }: PurgePlan): void {
-  const now = (name: string): ObjectId | null => readRef(gitdir, name);
-  const at = moves.map((move) => ({ move, id: now(move.name) }));
-  const begun = at.some(({ move, id }) => id === move.to && move.to !== move.from);
-  const astray = at.find(({ move, id }) => id !== move.from && id !== move.to);
-  if (astray !== undefined) throw new MovedMeanwhile(astray.move.name, begun);
-  if (head === null) return;
-  const current = readHead(gitdir);
-  if (current.kind !== "detached" || (current.id !== head.from && current.id !== head.to))
-    throw new MovedMeanwhile("HEAD", begun);
-}
-
 /** packed-refs without these and their peeled lines; null: it holds none of them. */
-function withoutRefs(gitdir: string, names: ReadonlySet<RefMove["name"]>): Buffer | null {
+function withoutRefs(gitdir: string, names: ReadonlySet<string>): Buffer | null {
   const text = orAbsent(() => readFileSync(join(gitdir, "packed-refs"), "latin1"));
   if (text === null) return null;
   const kept: string[] = [];
@@ -117,13 +102,4 @@ function withoutRefs(gitdir: string, names: ReadonlySet<RefMove["name"]>): Buffe
   }
   const rest = kept.join("\n");
   return rest === text ? null : Buffer.from(rest, "latin1");
-}
-
-/** @throws NotesError REPO_BUSY for a person: nothing was changed, or how to go on */
-export function asRefusal(error: unknown): unknown {
-  if (!(error instanceof MovedMeanwhile)) return error;
-  const advice = error.begun
-    ? "The purge before was cut short and is not complete: run notesd purge again with the same value"
-    : "Nothing was changed; purge again";
-  return new NotesError("REPO_BUSY", `${error.message}. ${advice}.`, { state: "moved" }, error);
 }

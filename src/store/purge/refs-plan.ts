@@ -47,7 +47,7 @@ export interface RefsPlan {
  */
 const COPIES = /^refs\/(?:remotes|original|prefetch|notesd\/(?:backup|parked|remotes))\/(?!conflicts$)/;
 const CONFLICT = /^(refs\/notesd\/conflicts\/[0-9a-f]{40})\/([0-9a-f]{40})$/;
-const STASH = "refs/stash";
+export const STASH = "refs/stash";
 
 /** Whether a ref is another name of one. */
 export const isSymbolic = (gitdir: string, name: string): boolean =>

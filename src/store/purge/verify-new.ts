@@ -21,17 +21,24 @@ function refuse(what: string): NotesError {
   );
 }
 
+/** The first thing wrong with what roots reach. */
+export interface Flaw {
+  readonly id: ObjectId;
+  readonly why: "missing" | "purged";
+}
+
 /**
- * @param roots what refs, stashes and the Git index will hold
- * @returns how many objects they reach
- * @throws NotesError STORAGE what is missing, damaged, or must not be there
+ * Walk all that roots reach.
+ * @param gone objects that none of them may reach
+ * @returns null: everything is here, and none of it is gone
+ * @throws NotesError STORAGE an object is damaged
  * @cost reads each object once
  */
-export function verifyWhole(
+export function flawIn(
   objects: Source,
-  { tainted }: Pick<Survey, "tainted">,
+  gone: { has(id: ObjectId): boolean },
   roots: Iterable<ObjectId>,
-): number {
+): Flaw | null {
   const seen = new Set<ObjectId>();
   const waiting: ObjectId[] = [];
   const see = (id: ObjectId) => {
@@ -41,9 +48,9 @@ export function verifyWhole(
   };
   for (const root of roots) see(root);
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    if (tainted.has(id)) throw refuse(`${id} still reaches what is purged`);
+    if (gone.has(id)) return { id, why: "purged" };
     const found = objects.find(id);
-    if (found === null) throw refuse(`${id} is missing`);
+    if (found === null) return { id, why: "missing" };
     const { type, bytes } = found;
     if (type === "tag") see(tagTarget(bytes).id);
     else if (type === "commit") {
@@ -54,7 +61,22 @@ export function verifyWhole(
     } else if (type === "tree")
       for (const { mode, id: child } of treeNode(bytes).entries()) if (mode !== "160000") see(child);
   }
-  return seen.size;
+  return null;
+}
+
+/**
+ * @param roots what refs, stashes and the Git index will hold
+ * @throws NotesError STORAGE what is missing, damaged, or must not be there
+ * @cost reads each object once
+ */
+export function verifyWhole(
+  objects: Source,
+  { tainted }: Pick<Survey, "tainted">,
+  roots: Iterable<ObjectId>,
+): void {
+  const flaw = flawIn(objects, tainted, roots);
+  if (flaw === null) return;
+  throw refuse(flaw.why === "purged" ? `${flaw.id} still reaches what is purged` : `${flaw.id} is missing`);
 }
 
 /**
