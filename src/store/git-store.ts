@@ -191,6 +191,7 @@ async function open(options: GitStoreOptions): Promise<GitStore> {
     roomBesideGit: pace.room,
     finishPush: (from, to) => alone(async () => void (await finishPush(parts, from, to, options.env ?? {}))),
     staged: staged.find,
+    stagedTexts: staged.texts,
     keepConflict: (conflict, bytes) => alone(() => conflicts.keep(conflict, bytes)),
     forgetConflict: (conflict) => alone(() => conflicts.forget(conflict)),
     conflicts: async () => conflicts.list(),

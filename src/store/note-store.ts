@@ -200,6 +200,8 @@ export interface NoteStore {
 
   /** Paths that the person has staged: the Git index differs from the tip. Empty while HEAD is elsewhere. */
   staged(): Promise<ReadonlySet<RepoPath>>;
+  /** The texts that the Git index holds at those paths, at every stage of a conflict. */
+  stagedTexts(): Promise<ReadonlySet<BlobId>>;
 
   /**
    * Keep one side of a conflict reachable under refs/notesd/conflicts. Same note and theirs: kept once.

@@ -118,6 +118,7 @@ describe("a store beside native Git", () => {
     expect([...(await store.staged())]).toEqual(["notes/mine.md"]);
     await store.commit([draft("notes/c.md", "c\n")]);
     expect([...(await store.staged())]).toEqual(["notes/mine.md"]);
+    expect([...(await store.stagedTexts())]).toEqual([repo.git("rev-parse", ":notes/mine.md")]);
     repo.git("reset", "-q", "notes/mine.md");
     expect([...(await store.staged())]).toEqual([]);
     repo.git("add", "notes/mine.md");

@@ -3,17 +3,19 @@
  * commit runs alone in the writer's queue and looks again first. Invariant: a held edit waits for who holds it.
  */
 import { NotesError } from "../../domain/errors.ts";
-import type { CommitId, RepoPath } from "../../domain/note.ts";
+import type { BlobId, CommitId, RepoPath } from "../../domain/note.ts";
 import type { Adopter } from "./adopter.ts";
 import type { Looking } from "./looking.ts";
 import type { ReconcilerDeps } from "./reconciler.ts";
 import type { SecretCheck } from "./secret-check.ts";
-import type { Group, Hold, Settling } from "./settling.ts";
+import type { Edit, Group, Hold, Settling } from "./settling.ts";
 
 /** Files in one adopting commit. */
 const MAX_FILES = 2000;
 /** Jobs in a row that commit nothing because a file keeps changing under our hands. */
 const MAX_TRIES = 5;
+
+const NONE: ReadonlySet<BlobId> = new Set();
 
 /** Which edits to commit, and for whom. */
 export interface Wish {
@@ -30,7 +32,12 @@ export const QUIET: Wish = { paths: null, by: "quiet", reason: null };
 export interface Committer {
   /** Why an edit stays uncommitted even when asked; null: it doesn't, or there is none. */
   holdOf(path: RepoPath): Hold | null;
-  /** Let holds follow what is staged now. @returns the staged paths */
+  /**
+   * Let holds follow what is staged now: an edit that is, a deletion of a text that is staged at another path, and
+   * what settles with either, since half of a rename would take the note away.
+   *
+   * @returns the staged paths
+   */
   refreshHolds(): Promise<ReadonlySet<RepoPath>>;
   /** What a wish is for and nothing holds, due by now or not. */
   wanted(wish: Wish): Group[];
@@ -61,9 +68,16 @@ export function createCommitter(
 
   async function refreshHolds(): Promise<ReadonlySet<RepoPath>> {
     const staged = await store.staged();
-    for (const { path, hold } of settling.all()) {
-      if (staged.has(path)) settling.hold(path, "staged");
-      else if (hold === "staged") settling.release(path);
+    const texts = staged.size === 0 ? NONE : await store.stagedTexts();
+    const edits = [...settling.all()];
+    const isStaged = ({ path, blob, was }: Edit) =>
+      staged.has(path) || (blob === null && was !== null && texts.has(was));
+    const waiting = new Set(staged.size === 0 ? [] : edits.filter(isStaged));
+    const groups = waiting.size === 0 ? [] : settling.groupsOf([...waiting].map(({ path }) => path));
+    const halves = new Set(groups.flatMap((group) => group.edits));
+    for (const edit of edits) {
+      if (waiting.has(edit) || (halves.has(edit) && edit.hold === null)) settling.hold(edit.path, "staged");
+      else if (edit.hold === "staged" && !halves.has(edit)) settling.release(edit.path);
     }
     return staged;
   }

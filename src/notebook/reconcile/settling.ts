@@ -7,7 +7,7 @@ import type { BlobId, RepoPath } from "../../domain/note.ts";
 
 /** Why an edit isn't committed though it may be settled. */
 export type Hold =
-  /** In the person's Git index: it waits for their own commit. */
+  /** In the person's Git index, or half of a rename whose other half is: it waits for their own commit. */
   | "staged"
   /** `reconcile.commit: "manual"`. */
   | "manual"

@@ -183,6 +183,59 @@ describe("after other commands of theirs", () => {
   });
 });
 
+describe("a rename of theirs of which Git staged the new half alone", () => {
+  const MOVED = "notes/moved.md";
+  /** As `git mv` and a rebase that changes nothing leave it, and an edit after it. */
+  const moveStashed = () => {
+    git("mv", PAGE, MOVED);
+    git("rebase", "-q", "--autostash", "main");
+    expect(git("status", "--porcelain").split("\n")).toEqual([`A  ${MOVED}`, ` D ${PAGE}`]);
+    write(`${OLD}more\n`, MOVED);
+  };
+  const lookAtBoth = async () => {
+    await on.driven(on.disk.headMoved());
+    await on.driven(on.disk.hint(["notes", PAGE, MOVED]));
+  };
+
+  test("the other half waits for their commit as well, and follows it", async () => {
+    moveStashed();
+    await lookAtBoth();
+    await on.settle();
+    expect([tip(), tip(MOVED), entry(MOVED), disk()]).toEqual([OLD, null, OLD, null]);
+    expect((await on.notebook.status()).unsettled).toEqual([MOVED, PAGE]);
+    git("commit", "-qm", "moved");
+    await lookAtBoth();
+    await on.settle();
+    expect([tip(), tip(MOVED), git("status", "--porcelain")]).toEqual([null, `${OLD}more\n`, ""]);
+  });
+
+  test("it also waits where the new half lies in the Git index alone", async () => {
+    moveStashed();
+    rmSync(join(repo.root, MOVED));
+    await lookAtBoth();
+    await on.settle();
+    expect([tip(), entry(MOVED)]).toEqual([OLD, OLD]);
+    git("reset", "-q");
+    await lookAtBoth();
+    await on.settle();
+    expect([tip(), git("status", "--porcelain")]).toEqual([null, ""]);
+  });
+
+  test("an agent's write to the note is refused meanwhile, for a person's edit is held", async () => {
+    const { noteId } = await on.create("Theirs", "x");
+    const path = on.notebook.metadata(noteId)?.path ?? "";
+    git("mv", path, MOVED);
+    git("rebase", "-q", "--autostash", "main");
+    write("edited\n", MOVED);
+    await on.driven(on.disk.hint([path, MOVED]));
+    await expect(on.change({ kind: "append", noteId, content: "agent" })).rejects.toMatchObject({
+      code: "CONFLICT",
+      data: { reason: "held_edit", path },
+    });
+    expect(on.notebook.metadata(noteId)?.path).toBe(path);
+  });
+});
+
 describe("where the branch was moved alone", () => {
   test("file and entry are brought forward", async () => {
     moveAlone();

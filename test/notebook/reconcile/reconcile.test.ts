@@ -212,6 +212,39 @@ test("both halves of a staged rename wait", async () => {
   await h.reconciler.hint([at("old"), at("new")]);
   await h.pass(60_000);
   expect(adopted()).toEqual([]);
+  expect([h.reconciler.held(at("old")), h.reconciler.held(at("new"))]).toEqual(["staged", "staged"]);
+});
+
+test("a deletion waits for the commit of the text staged elsewhere, though that file was edited again", async () => {
+  await note("old", "# Same\n");
+  h.store.person.save(at("old"), null);
+  h.store.person.save(at("new"), "# Same\n");
+  h.store.person.stage(at("new"));
+  h.store.person.save(at("new"), "# Same\n\nand more\n");
+  await h.reconciler.hint([at("old"), at("new")]);
+  await h.pass(60_000);
+  expect(await h.reconciler.settle(undefined, undefined, "person")).toEqual([]);
+  expect([adopted(), h.reconciler.held(at("old"))]).toEqual([[], "staged"]);
+  h.store.person.commit({ [at("new")]: "# Same\n" });
+  h.store.person.stage();
+  await h.reconciler.onHeadMoved();
+  await h.pass(60_000);
+  expect([await tipText("old"), await tipText("new")]).toEqual([null, "# Same\n\nand more\n"]);
+  expect(h.reconciler.unsettled()).toEqual([]);
+});
+
+test("the untracked half of a rename whose removal is staged waits as that does", async () => {
+  await note("old", "# Same\n");
+  h.store.person.save(at("old"), null);
+  h.store.person.stage(at("old"));
+  h.store.person.save(at("new"), "# Same\n");
+  await h.reconciler.hint([at("old"), at("new")]);
+  await h.pass(60_000);
+  expect([adopted(), h.reconciler.held(at("new"))]).toEqual([[], "staged"]);
+  h.store.person.stage();
+  await h.reconciler.onHeadMoved();
+  await h.pass(60_000);
+  expect([await tipText("old"), await tipText("new")]).toEqual([null, "# Same\n"]);
 });
 
 test("in manual mode only the person's own commit commits", async () => {

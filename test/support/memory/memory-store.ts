@@ -79,7 +79,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     notes,
   });
   const kept = new Map<string, KeptConflict>();
-  let staged = new Set<RepoPath>();
+  let staged = new Map<RepoPath, BlobId | null>();
   let tip: CommitId | null = null;
   let state: RepoState = { state: "ok" };
 
@@ -216,7 +216,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     save: (path, content) => workTree.put(path as RepoPath, toBytes(content)),
     text: (path) => workTree.text(path as RepoPath),
     stage(...paths) {
-      staged = new Set(paths as RepoPath[]);
+      staged = new Map((paths as RepoPath[]).map((path) => [path, workTree.blob(path)]));
     },
     commit(files, { parents, message = "by hand\n", author = PERSON, atMs = now(), move = true } = {}) {
       const all = parents ?? (tip === null ? [] : [tip]);
@@ -271,7 +271,8 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): MemoryStore {
     foreignGit() {},
     async roomBesideGit() {},
     async finishPush() {},
-    staged: async () => (state.state === "elsewhere" ? new Set() : staged),
+    staged: async () => new Set(state.state === "elsewhere" ? [] : staged.keys()),
+    stagedTexts: async () => new Set([...staged.values()].flatMap((blob) => blob ?? [])),
     async keepConflict(conflict, bytes) {
       if (bytes !== undefined) objects.put("blob", bytes);
       const key = `${conflict.note_id}\0${conflict.theirs}`;
