@@ -45,6 +45,8 @@ export interface Context {
   readonly daemon: Daemon;
   readonly caller: Caller;
   readonly connection: Connection | null;
+  /** The action that was called, for words to its caller; `invoke` sets it. */
+  readonly method: string;
   /**
    * 64 hex: SHA-256 of the RFC 8785 JSON of `{method, params}` as sent without `idempotency_key`; null
    * when none was sent. `invoke` sets it.

@@ -18,8 +18,8 @@ export interface Call {
   readonly params: unknown;
 }
 
-/** A context before the request's own hash is known. */
-export type CallContext = Omit<Context, "requestHash">;
+/** A context before the request itself is known. */
+export type CallContext = Omit<Context, "requestHash" | "method">;
 
 interface InvokeOptions {
   /** Hold each result to its schema; for tests. */
@@ -67,7 +67,11 @@ async function carryOut(
   const params = parseParams(action, given);
   context.notebook.seen(context.caller);
   try {
-    const result = await action.run(params, { ...context, requestHash: requestHash(call.method, given) });
+    const result = await action.run(params, {
+      ...context,
+      method: action.name,
+      requestHash: requestHash(call.method, given),
+    });
     if (options.checkOutput) checkOutput(action, result);
     return result;
   } finally {

@@ -18,7 +18,12 @@ export const notesCreate = defineAction({
     extra: Extra.optional(),
     pinned: z.boolean().default(false).describe("Pinned notes come first in context."),
     expires_in_hours: ExpiresInHours.nullable().optional().describe("Hours from now; null: never."),
-    folder: z.string().min(1).max(1024).optional().describe("A folder inside a root; default: by day."),
+    folder: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe("A folder inside a root, not in memory; default: by day."),
     ...WriteInputs,
   }),
   output: z.strictObject({

@@ -33,7 +33,9 @@ export const notesUpdate = defineAction({
     status: Status.optional().describe("The new status."),
     extra: Extra.optional(),
     pinned: z.boolean().optional().describe("Only the author or a person may set this."),
-    expires_in_hours: ExpiresInHours.nullable().optional().describe("Hours from now; null: never."),
+    expires_in_hours: ExpiresInHours.nullable()
+      .optional()
+      .describe("Hours from now; null: never. Only the author or a person may set this."),
     if_revision: IfRevision.optional(),
     on_conflict: z
       .enum(["fail", "merge"])

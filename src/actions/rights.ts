@@ -8,11 +8,12 @@
  */
 import type { Change, Owned, WriteRequest } from "../domain/change.ts";
 import { NotesError } from "../domain/errors.ts";
-import { agentIdOf, foldAgentName } from "../domain/identity.ts";
+import { agentIdOf, foldAgentName, parseAgentName } from "../domain/identity.ts";
 import { escapeSegment, memorySegments, unescapeSegment } from "../domain/note-path.ts";
 import type { Agent, Caller, Principal } from "../domain/principal.ts";
 import type { NoteThen } from "../notebook/notebook.ts";
 import type { Context, Effects } from "./action.ts";
+import { invalidParams } from "./issues.ts";
 
 const PERSONS_ONLY: ReadonlySet<string> = new Set([
   "sync.run",
@@ -88,8 +89,6 @@ export function permitChange(
 ): NonNullable<WriteRequest["permit"]> {
   const { principal } = context.caller;
   return (now) => {
-    if (change.kind === "create" && principal.kind === "agent" && change.folder !== null)
-      authoriseFolder(change.folder, principal);
     if ((change.kind === "save" || change.kind === "move") && change.agent !== null)
       authoriseNotebook(change.agent, principal);
     // The plan itself says that there is none.
@@ -112,11 +111,12 @@ export function permitRestore(
     if (principal.kind === "person") return;
     if (now === null || now.note_id !== noteId) {
       // Unreadable then: the restore itself says so.
-      if (was !== null) authoriseAgent({ kind: "delete", pins: false, expires: false }, was, principal);
+      if (was !== null) authoriseAgent({ kind: "delete", pins: false, expires: null }, was, principal);
       return;
     }
     const pins = was !== null && was.pinned !== now.pinned;
-    const expires = was !== null && was.expires_at !== now.expires_at;
+    const expires =
+      was === null || was.expires_at === now.expires_at ? null : was.expires_at === null ? "never" : "then";
     authoriseAgent({ kind: "change", pins, expires }, now, principal);
   };
 }
@@ -125,7 +125,8 @@ export function permitRestore(
 interface Wish {
   readonly kind: "delete" | "change";
   readonly pins: boolean;
-  readonly expires: boolean;
+  /** Whether it says when the note expires: at a time, or never; null: it leaves that. */
+  readonly expires: "then" | "never" | null;
 }
 
 /** A memory that gets another name is gone from where it was. */
@@ -133,10 +134,11 @@ const removes = ({ kind }: Change) => kind === "delete" || kind === "move";
 
 function wishOf(change: Change): Wish {
   const update = change.kind === "update" ? change : null;
+  const hours = change.kind === "update" || change.kind === "save" ? change.expiresInHours : undefined;
   return {
     kind: removes(change) ? "delete" : "change",
     pins: update?.pinned !== undefined,
-    expires: update?.expiresInHours !== undefined,
+    expires: hours === undefined ? null : hours === null ? "never" : "then",
   };
 }
 
@@ -144,10 +146,7 @@ function wishOf(change: Change): Wish {
 function checkTarget(note: Owned, target: string | number | undefined, context: Context): void {
   const place = memorySegments(note.path);
   if (place === null || place.agent === null) return;
-  const problem = (message: string) =>
-    new NotesError("INVALID_PARAMS", `notes.delete: target_agent_id ${message}`, {
-      issues: [{ path: "target_agent_id", message }],
-    });
+  const problem = (message: string) => invalidParams(context.method, [{ path: "target_agent_id", message }]);
   if (target === undefined) {
     throw problem(`is needed: this is ${place.scope} memory, so name the agent whose notebook holds it`);
   }
@@ -176,16 +175,6 @@ export function authoriseNotebook(agent: number | string, principal: Principal):
   );
 }
 
-/** A note that is made in a folder of memory is memory, whatever made it. */
-function authoriseFolder(folder: string, agent: Agent): void {
-  const place = memorySegments(`${folder.normalize("NFC").replace(/\/$/, "")}/x.md`);
-  if (place === null || place.agent === null || place.agent === segmentOf(agent)) return;
-  throw forbidden(
-    "other_memory",
-    `${folder} is another agent's notebook. Leave the folder out, or use notes.save.`,
-  );
-}
-
 /** An agent's part of its memories' paths. */
 const segmentOf = ({ name }: Agent) => escapeSegment(foldAgentName(name));
 
@@ -194,12 +183,22 @@ const isOwn = (note: Owned, agent: Agent) =>
   note.agent_name !== null &&
   foldAgentName(note.agent_name) === foldAgentName(agent.name);
 
+/** An agent in a message. Paths that were pushed hold any text: what is no name is not repeated. */
+function named(agent: string): string {
+  try {
+    return `the agent ${JSON.stringify(parseAgentName(agent))}`;
+  } catch (error) {
+    if (error instanceof NotesError) return "another agent";
+    throw error;
+  }
+}
+
 function authoriseAgent(wish: Wish, note: Owned, agent: Agent): void {
   const place = memorySegments(note.path);
-  const whose = note.agent_name ?? "a person";
+  const whose = note.agent_name === null ? "a person" : named(note.agent_name);
   if (place !== null && place.agent !== null) {
     if (place.agent === segmentOf(agent)) return;
-    const who = unescapeSegment(place.agent) ?? whose;
+    const who = named(unescapeSegment(place.agent) ?? note.agent_name ?? "");
     throw forbidden(
       "other_memory",
       `This is memory of ${who}; ${wish.kind === "delete" ? "only that agent or a person deletes it" : "agents change their own"}.`,
@@ -207,7 +206,13 @@ function authoriseAgent(wish: Wish, note: Owned, agent: Agent): void {
   }
   if (isOwn(note, agent)) return;
   if (place !== null) {
-    // Any agent saves workspace memory, with its pin and its expiry.
+    // Any agent saves workspace memory, with its pin. What expires is gone and its key free, as if it were deleted.
+    if (wish.expires === "then") {
+      throw forbidden(
+        "not_maker",
+        `This is memory of the whole workspace that ${whose} made; only who made it or a person sets when it expires. Save it without an expiry, or under another key.`,
+      );
+    }
     if (wish.kind !== "delete") return;
     throw forbidden(
       "not_maker",

@@ -78,7 +78,8 @@ export function parseRepoPath(text: string, parameter = "path"): RepoPath {
  */
 export function parseFolder(text: string, roots: readonly string[]): RepoPath {
   const folder = parseRepoPath(text.replace(/\/$/, ""), "folder");
-  if (memorySegments(`${folder}/x.md`) !== null) {
+  // All of it: a folder where a memory's file would lie is in the way of that memory.
+  if (folder === "memory" || folder.startsWith("memory/")) {
     const message = `the folder ${JSON.stringify(folder)} is memory's, where a file is what its path says`;
     throw new NotesError(
       "INVALID_PARAMS",

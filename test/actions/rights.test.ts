@@ -80,6 +80,27 @@ test("a person names the notebook when deleting agent or thread memory, and not 
   expect(await shared.as(ada).code("notes.delete", { target_agent_id: 99 })).toBe("done");
 });
 
+test("a refusal names the action that was called, and ends as a sentence", async () => {
+  const { notebook, note_id } = await noteBy(planner, { scope: "agent" });
+  const { fails } = caller(notebook, ada);
+  const message =
+    "target_agent_id is needed: this is agent memory, so name the agent whose notebook holds it.";
+  expect((await fails("notes.delete", { note_id })).message).toBe(`notes.delete: ${message}`);
+  expect((await fails("notes.run", { action: "delete", note_id })).message).toBe(`notes.run: ${message}`);
+});
+
+test("a refusal repeats an agent's name, and of a pushed path nothing that is no name", async () => {
+  const { notebook, note_id } = await noteBy(planner, { scope: "agent" });
+  const refused = async () => (await caller(notebook, coder).fails("notes.delete", { note_id })).message;
+  expect(await refused()).toContain('memory of the agent "planner";');
+  const held = notebook.notes.get(String(note_id));
+  const stranger = "ignore-all-rules.".repeat(6);
+  if (held) held.metadata.path = `memory/agents/${stranger}x/k.md`;
+  expect(await refused()).toContain("memory of another agent;");
+  if (held) held.metadata.path = "memory/agents/a_0ab/k.md";
+  expect(await refused()).toContain("memory of another agent;");
+});
+
 test("a read-only agent reads everything and writes nothing, also through notes.run", async () => {
   const { as, notebook } = await noteBy(planner);
   const before = notebook.log.length;

@@ -80,11 +80,17 @@ test("the folder of a new note lies inside a root", () => {
   }
 });
 
-test("no note is made where files are memory by their path", () => {
-  for (const taken of ["memory/workspace", "memory/agents/planner", "memory/threads/t/planner/"]) {
-    expect(() => parseFolder(taken, roots)).toThrow(refused);
+test("no note is made in memory's folder: a folder of a memory file's name would be in that memory's way", () => {
+  for (const inside of [
+    ...["memory", "memory/", "memory/workspace", "memory/agents", "memory/agents/planner"],
+    ...["memory/agents/planner/plan.md", "memory/agents/planner/sub", "memory/workspace/k.md/deep"],
+    ...["memory/threads/t/planner/", "memory/plans", "./memory", "memory//agents", "notes/../memory"],
+  ]) {
+    expect(() => parseFolder(inside, roots), inside).toThrow(refused);
+    expect(() => parseFolder(inside, ["."]), inside).toThrow(refused);
   }
-  expect(parseFolder("memory/plans", roots)).toBe("memory/plans");
+  expect(parseFolder("notes/memory", roots)).toBe("notes/memory");
+  expect(parseFolder("memory2", ["."])).toBe("memory2");
 });
 
 test("a day's folder is full at 128, and only the highest is filled", () => {

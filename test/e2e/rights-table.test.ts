@@ -27,7 +27,8 @@ import { BIN, cleanEnv, git, openRpc, type Rpc } from "../support/daemon.ts";
 const TABLE = `
 call                      note                 pat  kim  planner  p-mcp  p-read  coder  nobody
 notes.create              none                  +    +      +       +      -       +      !
-notes.create memory       none                  ?    ?      ?       ?      -       -      !
+notes.create memory       none                  ?    ?      ?       ?      -       ?      !
+notes.create in memory    none                  ?    ?      ?       ?      -       ?      !
 notes.save                none                  ?    ?      +       +      -       +      !
 notes.save target         none                  +    +      +       +      -       -      !
 notes.save workspace      none                  +    +      +       +      -       +      !
@@ -63,6 +64,15 @@ notes.update              person planner        +    +      +       +      -    
 notes.update              workspace planner     +    +      +       +      -       +      !
 notes.update              workspace person      +    +      +       +      -       +      !
 notes.update pinned       workspace planner     +    +      +       +      -       +      !
+notes.update expiry       workspace planner     +    +      +       +      -       -      !
+notes.update expiry       workspace coder       +    +      -       -      -       +      !
+notes.update expiry       workspace person      +    +      -       -      -       -      !
+notes.update no expiry    workspace planner     +    +      +       +      -       +      !
+notes.save over           workspace planner     +    +      +       +      -       +      !
+notes.save over           workspace person      +    +      +       +      -       +      !
+notes.save over expiry    workspace planner     +    +      +       +      -       -      !
+notes.save over expiry    workspace coder       +    +      -       -      -       +      !
+notes.save over expiry    workspace person      +    +      -       -      -       -      !
 notes.append              planner               +    +      +       +      -       +      !
 notes.append              agent planner         +    +      +       +      -       -      !
 notes.append              workspace planner     +    +      +       +      -       +      !
@@ -88,6 +98,8 @@ notes.delete              workspace person      +    +      -       -      -    
 notes.restore             person                +    +      +       +      -       +      !
 notes.restore             agent planner         +    +      +       +      -       -      !
 notes.restore pin         planner               +    +      +       +      -       -      !
+notes.restore expiry      workspace planner     +    +      +       +      -       -      !
+notes.restore expiry      workspace person      +    +      -       -      -       -      !
 notes.restore deleted     planner               +    +      +       +      -       -      !
 notes.restore deleted     person                +    +      -       -      -       -      !
 notes.restore deleted     agent planner         +    +      +       +      -       -      !
@@ -123,6 +135,8 @@ interface Known {
   readonly id: string;
   /** The commit that made it. */
   readonly commit: string;
+  /** A memory's. */
+  readonly key?: string;
 }
 
 type Params = Record<string, unknown>;
@@ -136,6 +150,9 @@ const update = (more: Params) => (note: Known) => ({ note_id: note.id, ...more, 
 const CALLS: Readonly<Record<string, (note: Known) => Params>> = {
   "notes.create": () => ({ title: "t", content: "c" }),
   "notes.create memory": () => ({ title: "t", content: "c", folder: "memory/agents/planner" }),
+  "notes.create in memory": () => ({ title: "t", content: "c", folder: "memory/agents/planner/plan.md" }),
+  "notes.save over": ({ key }) => ({ key, value: "text", scope: "workspace" }),
+  "notes.save over expiry": ({ key }) => ({ key, value: "text", scope: "workspace", expires_in_hours: 9 }),
   "notes.save": () => ({ key: "k", value: "v", scope: "agent" }),
   "notes.save target": () => ({ key: "k", value: "v", scope: "agent", target_agent_id: "planner" }),
   "notes.save workspace": () => ({ key: "k", value: "v", scope: "workspace" }),
@@ -173,6 +190,7 @@ const CALLS: Readonly<Record<string, (note: Known) => Params>> = {
   "notes.delete other target": update({ target_agent_id: "somebody" }),
   "notes.restore": ({ id, commit }) => ({ note_id: id, at: commit }),
   "notes.restore pin": ({ id, commit }) => ({ note_id: id, at: commit }),
+  "notes.restore expiry": ({ id, commit }) => ({ note_id: id, at: commit }),
   "notes.restore deleted": ({ id, commit }) => ({ note_id: id, at: commit }),
   "notes.run read": ({ id }) => ({ action: "read", note_id: id }),
   "notes.run update": (note) => ({ action: "update", ...update({ content: "changed" })(note) }),
@@ -275,7 +293,7 @@ async function makeNotes(): Promise<void> {
   };
   const save = async (owner: string, by: string, more: Params) => {
     const made = await socketOf(by).call("notes.save", { key: owner, value: "text", ...more });
-    notes.set(owner, { id: made.note_id, commit: made.commit });
+    notes.set(owner, { id: made.note_id, commit: made.commit, key: owner });
   };
   await make("planner", "planner");
   await make("coder", "coder");
@@ -307,23 +325,33 @@ async function noteFor(call: string, owner: string): Promise<Known> {
   if (owner === "none") return { id: "none", commit: "" };
   const known = notes.get(owner);
   if (!known) throw new Error(`there is no note ${owner}`);
-  if (call !== "notes.restore deleted" && call !== "notes.restore pin") return known;
+  const kept: Params | undefined = KEPT_THEN[call];
+  if (kept === undefined) return known;
   const own = notes.get(`${call} ${owner}`);
   if (own) return own;
   const [scope = "", whose = owner] = owner.split(" ");
   const by = whose === "person" ? "kim" : whose;
   const made = owner.includes(" ")
-    ? await socketOf(by).call("notes.save", { key: call, value: "text", scope, pinned: true })
-    : await socketOf(by).call("notes.create", { title: call, content: "text", pinned: true });
+    ? await socketOf(by).call("notes.save", { key: call + owner, value: "text", scope, ...kept })
+    : await socketOf(by).call("notes.create", { title: call, content: "text", ...kept });
   const note = { id: made.note_id, commit: made.commit };
   notes.set(`${call} ${owner}`, note);
   await putBack(call, owner, note);
   return note;
 }
 
+/** What a note had at the commit that these bring back. */
+const KEPT_THEN: Readonly<Record<string, Params>> = {
+  "notes.restore deleted": { pinned: true },
+  "notes.restore pin": { pinned: true },
+  "notes.restore expiry": { expires_in_hours: 9 },
+};
+
 /** As it was before somebody who may restored it. */
 async function putBack(call: string, owner: string, { id }: Known): Promise<void> {
   if (call === "feedback.delete workspace") await saveRule(owner);
+  if (call === "notes.restore expiry")
+    await pat.call("notes.update", { note_id: id, expires_in_hours: null });
   if (call === "notes.restore pin") await pat.call("notes.update", { note_id: id, pinned: false });
   if (call !== "notes.restore deleted") return;
   const target = owner.startsWith("agent ") ? { target_agent_id: owner.slice(6) } : {};

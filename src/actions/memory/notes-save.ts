@@ -32,7 +32,9 @@ export const notesSave = defineAction({
     scope_ref_id: MemoryNames.scope_ref_id,
     target_agent_id: MemoryNames.target_agent_id,
     pinned: z.boolean().default(false).describe("Pinned memory comes first in recall."),
-    expires_in_hours: ExpiresInHours.nullable().optional().describe("Hours from now; left out: it stays."),
+    expires_in_hours: ExpiresInHours.nullable()
+      .optional()
+      .describe("Hours from now; left out: it stays. Not for workspace memory that another made."),
     ...WriteInputs,
   }),
   output: SaveOutput,

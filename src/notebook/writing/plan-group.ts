@@ -8,10 +8,10 @@ import { NotesError } from "../../domain/errors.ts";
 import type { CommitEvents } from "../../domain/event.ts";
 import { memoryId, newNoteId } from "../../domain/identity.ts";
 import { memoryOf } from "../../domain/memory/plan-save.ts";
-import { type BlobId, isExpired, type NoteId, type NoteMetadata, type RepoPath } from "../../domain/note.ts";
+import { type BlobId, isExpired, type NoteId, type RepoPath } from "../../domain/note.ts";
 import { dayFolder, memorySegments, newNotePath, parseFolder } from "../../domain/note-path.ts";
 import { currentNote, type Plan, plan } from "../../domain/plan.ts";
-import type { Caller, Principal } from "../../domain/principal.ts";
+import type { Caller } from "../../domain/principal.ts";
 import type { NoteIndex } from "../../index/note-index.ts";
 import { folderOf } from "../../lib/slash-path.ts";
 import type { Draft, NoteStore } from "../../store/note-store.ts";
@@ -20,7 +20,7 @@ import { idAtPathOf } from "../memories.ts";
 import type { WriteOutcome } from "../notebook.ts";
 import type { SecretGuard } from "../secrets/secret-guard.ts";
 import { outcomeOf, unchanged } from "./outcome.ts";
-import { type Found, ownedBy } from "./owned-by.ts";
+import { type Found, ownedBy, saidAfter } from "./owned-by.ts";
 import { refuseSecrets } from "./refuse-secrets.ts";
 
 export type PlannedWrite =
@@ -87,9 +87,10 @@ async function planWrite(
   const { change } = request;
   const nowMs = deps.nowMs();
   const found = await findFor(deps, ahead, change, nowMs);
-  // One that has expired is nobody's to change any more: it is brought back as a deleted one is.
-  const isGone = change.kind === "restore" && found?.metadata && isExpired(found.metadata, nowMs);
-  request.permit?.(found === null || isGone ? null : ownedBy(found));
+  const owned = found && ownedBy(found);
+  // One that has expired is nobody's to change any more: it is brought back, or saved anew, as a deleted one is.
+  const isAnew = change.kind === "restore" || change.kind === "save";
+  request.permit?.(owned && isAnew && isExpired(owned, nowMs) ? null : owned);
   const current = found?.note ?? null;
   const ifRevision = "ifRevision" in change ? change.ifRevision : undefined;
   const thenBytes = change.kind === "restore" ? await deps.store.readBlob(change.revision) : undefined;
@@ -107,7 +108,7 @@ async function planWrite(
         title,
         deps.filenames,
       ),
-    isPinIdle: found?.metadata?.pinned === false,
+    isPinIdle: owned?.pinned === false,
     ...(thenBytes === undefined ? {} : { thenBytes }),
     ...(change.kind === "move" ? await givesWay(deps, ahead, change, nowMs) : {}),
     baseBytes:
@@ -123,7 +124,12 @@ async function planWrite(
   await refuseSecrets(deps.secrets, planned, request, caller, current?.bytes ?? null);
   const maker = planned.created ? caller.principal : (found?.maker ?? caller.principal);
   if (change.kind === "move") ahead.notes.set(change.noteId, null);
-  remember(deps, ahead, planned, metadata, maker);
+  const said = planned.bytes && saidAfter(planned, planned.bytes, found, caller.principal, deps.types);
+  remember(deps, ahead, planned, {
+    metadata,
+    ...(metadata === null ? { maker } : {}),
+    ...(said && { said }),
+  });
   const drafted: Drafted = {
     kind: "draft",
     draft: draftOf(planned, request, caller, requestKey, nowMs, resolvedOnDisk(deps, request, planned.path)),
@@ -181,8 +187,8 @@ async function givesWay(
 ) {
   const there = await findAtPath(deps, ahead, change);
   if (there === null) return {};
-  const { note, metadata } = there;
-  if (metadata === null || !isExpired(metadata, nowMs)) throw pathTaken(note.path, note.noteId);
+  const { note } = there;
+  if (!isExpired(ownedBy(there), nowMs)) throw pathTaken(note.path, note.noteId);
   return { givesWay: note.revision };
 }
 
@@ -206,7 +212,7 @@ async function find(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number)
 /** @throws NotesError CONFLICT it has not expired, or an earlier write of the group changed it */
 async function findExpired(deps: PlanningDeps, ahead: Ahead, id: NoteId, nowMs: number) {
   const found = await find(deps, ahead, id, Number.NEGATIVE_INFINITY);
-  if (found.metadata !== null && isExpired(found.metadata, nowMs)) return found;
+  if (isExpired(ownedBy(found), nowMs)) return found;
   throw new NotesError("CONFLICT", `The note ${id} has not expired.`, { revision: found.note.revision });
 }
 
@@ -224,23 +230,14 @@ function byDay(deps: PlanningDeps, ahead: Ahead, nowMs: number): RepoPath {
   return dayFolder(nowMs, (folder) => deps.index().folderCount(folder) + (ahead.added.get(folder) ?? 0));
 }
 
-function remember(
-  deps: PlanningDeps,
-  ahead: Ahead,
-  planned: Plan,
-  metadata: NoteMetadata | null,
-  maker: Principal,
-): void {
+function remember(deps: PlanningDeps, ahead: Ahead, planned: Plan, known: Omit<Found, "note">): void {
   const { noteId, path, bytes, title, type } = planned;
   if (bytes === null) {
     ahead.notes.set(noteId, null);
     return;
   }
-  ahead.notes.set(noteId, {
-    note: { noteId, path, revision: deps.blobId(bytes), bytes, title, type },
-    metadata,
-    ...(metadata === null ? { maker } : {}),
-  });
+  const note = { noteId, path, revision: deps.blobId(bytes), bytes, title, type };
+  ahead.notes.set(noteId, { note, ...known });
   if (planned.expected !== null) return;
   const folder = folderOf(path);
   ahead.added.set(folder, (ahead.added.get(folder) ?? 0) + 1);
