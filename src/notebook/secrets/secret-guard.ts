@@ -21,7 +21,9 @@ export function secretGuard(stateDir: string, key: Uint8Array, nowMs: () => numb
     allowed,
     async find(text, before) {
       const found = await findSecrets(text, key, before);
-      return found.filter(({ fingerprint }) => !allowed.has(fingerprint));
+      if (found.length === 0) return found;
+      const passing = new Set(allowed.list().map(({ fingerprint }) => fingerprint));
+      return found.filter(({ fingerprint }) => !passing.has(fingerprint));
     },
   };
 }

@@ -125,6 +125,62 @@ test("a secret that is staged in a note refuses the commit by file, line and fin
   expect(await hook()).toBe(0);
   stage("notes/b.md", secret);
   expect(await hook()).toBe(1);
-  writeFileSync(join(repo, ".git/MERGE_HEAD"), `${head()}\n`);
+});
+
+const stage = (path: string, text: string) => {
+  mkdirSync(dirname(join(repo, path)), { recursive: true });
+  writeFileSync(join(repo, path), text);
+  git("add", path);
+};
+const commit = (path: string, text: string) => {
+  stage(path, text);
+  git("commit", "-q", "--no-verify", "-m", path);
+};
+
+test("a secret in the name of a staged note refuses the commit, without the name, until it is in history", async () => {
+  const secret = secretSpecimens()[0]?.text ?? "";
+  stage(`notes/${secret}.md`, `# A\n\n${secretSpecimens()[0]?.text}\n`);
+  expect(await hook()).toBe(1);
+  expect(said).toMatch(/ {2}the name of a staged file holds .*github-token/);
+  expect(said).toMatch(/ {2}a staged file:3 holds .*github-token/);
+  expect(said).not.toContain(secret);
+  git("commit", "-q", "--no-verify", "-m", "a");
+  stage(`notes/${secret}.md`, "# B\n");
   expect(await hook()).toBe(0);
+});
+
+test("a merge brings what its parents have, and no secret that is typed into its resolution", async () => {
+  const [theirs, ours, typed] = [0, 0, 0].map(() => secretSpecimens()[0]?.text ?? "");
+  commit("notes/a.md", "base\n");
+  git("checkout", "-q", "-b", "side");
+  commit("notes/a.md", `theirs ${theirs}\n`);
+  commit("notes/new.md", `new ${theirs}\n`);
+  git("checkout", "-q", "-");
+  commit("notes/a.md", `ours ${ours}\n`);
+  expect(() => git("merge", "-q", "side")).toThrow();
+  stage("notes/a.md", `ours ${ours}\ntheirs ${theirs}\n`);
+  expect(await hook()).toBe(0);
+  stage("notes/a.md", `ours ${ours}\ntheirs ${theirs}\n${typed}\n`);
+  expect(await hook()).toBe(1);
+  expect(said.match(/fingerprint [0-9a-f]{16}/g)).toHaveLength(1);
+  expect(said).toContain("notes/a.md:3 ");
+});
+
+test.each(["cherry-pick", "revert"])("the same holds of a %s that stopped", async (what) => {
+  const [brought, typed] = [0, 0].map(() => secretSpecimens()[0]?.text ?? "");
+  commit("notes/a.md", "base\n");
+  const base = head();
+  commit("notes/a.md", `one ${brought}\n`);
+  const withSecret = head();
+  commit("notes/a.md", "two\n");
+  const without = head();
+  commit("notes/a.md", "three\n");
+  if (what === "cherry-pick") git("reset", "-q", "--hard", base);
+  commit("notes/a.md", "four\n");
+  expect(() => git(what, what === "revert" ? without : withSecret)).toThrow();
+  stage("notes/a.md", `four\none ${brought}\n`);
+  expect(await hook()).toBe(0);
+  stage("notes/a.md", `four\none ${brought}\n${typed}\n`);
+  expect(await hook()).toBe(1);
+  expect(said.match(/fingerprint [0-9a-f]{16}/g)).toHaveLength(1);
 });
