@@ -152,7 +152,8 @@ function eachDifference(
   a.starts = null;
   b.starts = starts;
   const moved = j - i;
-  if (moved === 0 && met.length === passed - same) return;
+  // Also where as much was taken away as was added: between those two the entries lie elsewhere.
+  if (moved === 0 && met.length === passed - same && met.every((at, k) => at === starts[same + k])) return;
   starts.splice(same, passed - same, ...met);
   for (let index = same + met.length; index < starts.length; index++)
     starts[index] = (starts[index] ?? 0) + moved;
