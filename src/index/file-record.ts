@@ -69,6 +69,14 @@ export function bodyBytes(bytes: Buffer): Buffer | null {
   return bodyAt === bytes.length ? null : bytes.subarray(bodyAt);
 }
 
+/** What a directory's listing tells of a record. @cost the body is not decoded */
+export function glance(bytes: Buffer): { readonly key: string | null; readonly bodyBytes: number } {
+  const bodyAt = HEAD_BYTES + bytes.readUInt32LE(0);
+  // What `writeRecord` wrote.
+  const { k = null, b } = JSON.parse(bytes.toString("utf8", HEAD_BYTES, bodyAt)) as Short;
+  return { key: k, bodyBytes: b === undefined ? bytes.length - bodyAt : Buffer.byteLength(b) };
+}
+
 function shortened(said: Said): Short {
   const short: Short = {};
   if (said.createdAt !== null) short.c = instant(said.createdAt);

@@ -13,6 +13,7 @@ import type { CommitGraph } from "./commit-graph.ts";
 import type { Entry } from "./entry.ts";
 import { bodyBytes, readRecord, writeRecord } from "./file-record.ts";
 import { HeadColumns } from "./head-columns.ts";
+import { MemoryOrder } from "./memory/memory-order.ts";
 import { type LiveNote, liveNote, parsedOf } from "./metadata.ts";
 import { TimeOrder } from "./time-order.ts";
 
@@ -29,6 +30,8 @@ export class HeadState {
   readonly #quarantined = new Set<number>();
   /** Files whose claim another file keeps. */
   readonly #contested = new Set<number>();
+  /** Files whose words say of a memory what their path doesn't. */
+  readonly #disagreeing = new Set<number>();
   /** By id: the path that is served under it. */
   readonly #pathOfId = counts();
   /** Stems of files without a claim; by stem: how many there are, and their paths' numbers xor'ed. */
@@ -37,6 +40,7 @@ export class HeadState {
   readonly #stemPaths = counts();
   readonly #folders = new Map<string, number>();
   readonly #order: TimeOrder;
+  readonly memories: MemoryOrder;
   /** Those that expire, by when. */
   readonly #expiring: TimeOrder;
 
@@ -52,7 +56,9 @@ export class HeadState {
       },
     );
     const id = (path: number) => graph.texts.ids.at(graph.entries.idOf(entry.at(path) - 1));
-    this.#order = new TimeOrder({ timeMs: (path) => updatedMs.at(path), id });
+    const keys = { timeMs: (path: number) => updatedMs.at(path), id };
+    this.#order = new TimeOrder(keys);
+    this.memories = new MemoryOrder({ columns: this.columns, keys, inOrder: () => this.inOrder() });
     this.#expiring = new TimeOrder({ timeMs: (path) => expiresMs.at(path), id });
   }
 
@@ -149,10 +155,9 @@ export class HeadState {
     });
   }
 
-  /** Files whose words say of a memory what their path doesn't, by path. @cost a look at every path */
+  /** Files whose words say of a memory what their path doesn't, by path. */
   disagreements(): { path: RepoPath; reason: string }[] {
-    return [...this.paths()]
-      .filter((path) => this.columns.disagrees(path))
+    return [...this.#disagreeing]
       .flatMap((path) => this.at(path) ?? [])
       .map(({ entry, disagreements }) => ({ path: entry.path, reason: disagreements.join("; ") }))
       .sort((a, b) => byBytes(a.path, b.path));
@@ -184,6 +189,7 @@ export class HeadState {
     this.#size--;
     this.#quarantined.delete(path);
     this.#contested.delete(path);
+    this.#disagreeing.delete(path);
     // While a commit's files are set one by one, another file may hold the id already.
     if (this.#pathOfId.at(entries.idOf(entry)) === path) this.#pathOfId.set(entries.idOf(entry), 0);
     if (entries.claimOf(entry) === 0) this.#countStem(path, name, -1);
@@ -191,7 +197,10 @@ export class HeadState {
     const count = this.folderCount(folder) - 1;
     if (count > 0) this.#folders.set(folder, count);
     else this.#folders.delete(folder);
-    if (!this.columns.isQuarantined(path)) this.#order.drop(path);
+    if (!this.columns.isQuarantined(path)) {
+      this.#order.drop(path);
+      this.memories.drop(path);
+    }
     if (this.#expires(path)) this.#expiring.drop(path);
     this.columns.clear(path);
   }
@@ -199,7 +208,10 @@ export class HeadState {
   #add(path: number, name: string): void {
     this.#enter(path, name);
     if (this.columns.isQuarantined(path)) this.#quarantined.add(path);
-    else this.#order.add(path);
+    else {
+      this.#order.add(path);
+      this.memories.add(path);
+    }
     if (this.#expires(path)) this.#expiring.add(path);
   }
 
@@ -217,6 +229,7 @@ export class HeadState {
     this.#pathOfId.set(entries.idOf(entry), path);
     if (claim === 0) this.#countStem(path, name, 1);
     else if (claim !== entries.idOf(entry)) this.#contested.add(path);
+    if (this.columns.disagrees(path)) this.#disagreeing.add(path);
     const folder = folderOf(name);
     this.#folders.set(folder, this.folderCount(folder) + 1);
   }

@@ -4,12 +4,12 @@ import { type NoteMetadata, SCOPES, STATUSES } from "../domain/note.ts";
 import type { HeadState } from "./head-state.ts";
 import type { LiveNote } from "./metadata.ts";
 import type { Page, Summary, Viewer } from "./note-index.ts";
-import { type Sight, sightOf } from "./search/visible.ts";
+import { type Sight, sightOf, toLookAt } from "./search/visible.ts";
 
 /** Numbers of the paths of readable notes in sight, newest update first, ties by note id. */
 function* newestFirst(head: HeadState, sight: Sight): Generator<number> {
   const sees = sightOf(head, sight);
-  const order = head.inOrder();
+  const order = toLookAt(head, sight);
   for (let i = order.length - 1; i >= 0; i--) {
     const path = order[i] ?? 0;
     if (sees(path)) yield path;

@@ -1,24 +1,21 @@
 /**
  * The index in memory: a graph of folded commits, the head's state, history and words, kept level.
- * What a caller may ask is `note-index.ts`; the parts answer, this class moves the head.
+ * What a caller may ask is `note-index.ts`; the parts answer, this class moves the head. Of the head alone: `head-reads.ts`.
  * Invariant: between two turns of the loop all parts stand at the same head.
  */
 import type { NoteState } from "../domain/changed-fields.ts";
 import { NotesError } from "../domain/errors.ts";
 import type { CommitEvents, ReadBlob } from "../domain/event.ts";
-import type { CommitId, NoteId, NoteMetadata, Quarantined, RepoPath } from "../domain/note.ts";
+import type { CommitId, NoteId, RepoPath } from "../domain/note.ts";
 import { canExtend } from "./can-extend.ts";
 import { type Mark, type Origin, type Snapshot, takeSnapshot } from "./checkpoint.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
-import { digestOf, filesInSteps, filesOf, type HeldFile } from "./digest.ts";
-import { expiredFiles } from "./expired-files.ts";
 import { deletedIn, entryNamed, fileOf, idEver, pathsOf, rowsOfCommit } from "./find-at.ts";
 import { entriesOf, planMove } from "./head-move.ts";
+import { HeadReads } from "./head-reads.ts";
 import { queryHistory, rowsAfter } from "./history-query.ts";
-import { listNotes, summarize } from "./list-notes.ts";
-import { type LiveNote, liveNote, parsedOf, stateOf } from "./metadata.ts";
+import { liveNote, parsedOf, stateOf } from "./metadata.ts";
 import type {
-  ExpiredFile,
   FileAt,
   HistoryFilter,
   HistoryRow,
@@ -32,7 +29,6 @@ import { ParsedCache } from "./parsed-cache.ts";
 import type { ParseFile } from "./parsed-file.ts";
 import { blobsOf, emptyParts, foldInTurns, heldBy, moveHead, onlyNotes, type Parts } from "./parts.ts";
 import { rebuiltParts } from "./rebuild.ts";
-import { recallNotes } from "./recall.ts";
 import { rememberedRequest } from "./remembered-request.ts";
 import { searchNotes } from "./search/search-notes.ts";
 import { searchPast } from "./search/search-past.ts";
@@ -49,37 +45,38 @@ export interface MemoryIndexOptions {
   readonly requests?: number;
 }
 
-export class MemoryIndex implements NoteIndex {
+export class MemoryIndex extends HeadReads implements NoteIndex {
   readonly #options: MemoryIndexOptions;
   readonly origin: Origin | null;
-  #parts: Parts;
+  protected parts: Parts;
   #moving = false;
-  readonly #reader = new WordReader(() => this.#parts);
+  readonly #reader = new WordReader(() => this.parts);
 
   constructor(options: MemoryIndexOptions, parts: Parts | null = null, origin: Origin | null = null) {
+    super();
     this.#options = options;
     this.origin = origin;
-    this.#parts = parts ?? emptyParts(options.requests);
+    this.parts = parts ?? emptyParts(options.requests);
   }
 
   get head(): CommitId | null {
-    const { graph, head } = this.#parts;
+    const { graph, head } = this.parts;
     return head < 0 ? null : graph.commits.idOf(head);
   }
 
   canExtend(commits: readonly CommitEvents[], to?: CommitId): boolean {
-    return canExtend(this.#parts, commits, to);
+    return canExtend(this.parts, commits, to);
   }
 
   async apply(commits: readonly CommitEvents[], read: ReadBlob, to?: CommitId): Promise<NoteChange[]> {
     const target = to ?? commits.at(-1)?.commit.id;
     if (target === undefined) return [];
     const given = commits.some(({ commit }) => commit.id === target);
-    if (!this.canExtend(commits) || (!given && this.#parts.graph.numberOf(target) === undefined)) {
+    if (!this.canExtend(commits) || (!given && this.parts.graph.numberOf(target) === undefined)) {
       throw new NotesError("UNKNOWN_COMMIT", `The history of ${target} is not held here; rebuild the index.`);
     }
     return this.#alone(async () => {
-      const parts = this.#parts;
+      const parts = this.parts;
       const fresh = commits.filter(({ commit }) => parts.graph.numberOf(commit.id) === undefined);
       const cache = new ParsedCache(this.#options.parse, read);
       const own = fresh.map((commit) => onlyNotes(commit, this.#options.isNotePath));
@@ -100,7 +97,7 @@ export class MemoryIndex implements NoteIndex {
     read: ReadBlob,
   ): Promise<void> {
     await this.#alone(async () => {
-      this.#parts = await rebuiltParts(commits, read, this.#options);
+      this.parts = await rebuiltParts(commits, read, this.#options);
       this.#reader.later();
     });
   }
@@ -121,43 +118,31 @@ export class MemoryIndex implements NoteIndex {
     }
   }
 
-  #note(id: string): LiveNote | null {
-    return this.#parts.state.byId(id) ?? this.#parts.state.byStem(id);
-  }
-
-  get(id: string): NoteMetadata | null {
-    return this.#note(id)?.meta ?? null;
-  }
-
-  idAt(path: RepoPath): NoteId | null {
-    return this.#parts.state.idAt(path);
-  }
-
   holds(commit: CommitId): boolean {
-    return this.#parts.graph.numberOf(commit) !== undefined;
+    return this.parts.graph.numberOf(commit) !== undefined;
   }
 
   #entryAt(commit: CommitId, path: RepoPath) {
-    const number = this.#parts.graph.numberOf(commit);
-    return number === undefined ? null : this.#parts.graph.entryAt(number, path);
+    const number = this.parts.graph.numberOf(commit);
+    return number === undefined ? null : this.parts.graph.entryAt(number, path);
   }
 
   fileAt(commit: CommitId, path: RepoPath): FileAt | null {
-    return fileOf(this.#parts.graph, this.#entryAt(commit, path));
+    return fileOf(this.parts.graph, this.#entryAt(commit, path));
   }
 
   namedAt(commit: CommitId, name: string): FileAt | null {
-    const { graph } = this.#parts;
+    const { graph } = this.parts;
     const number = graph.numberOf(commit);
     return number === undefined ? null : fileOf(graph, entryNamed(graph, number, name));
   }
 
   idEver(name: string): NoteId | null {
-    return this.#note(name)?.entry.id ?? idEver(this.#parts.graph, this.#parts.log, name);
+    return this.note(name)?.entry.id ?? idEver(this.parts.graph, this.parts.log, name);
   }
 
   async noteAt(commit: CommitId, path: RepoPath, read: ReadBlob): Promise<NoteState | null> {
-    const { graph, state } = this.#parts;
+    const { graph, state } = this.parts;
     const entry = this.#entryAt(commit, path);
     if (entry === null) return null;
     const held = state.get(path);
@@ -166,65 +151,29 @@ export class MemoryIndex implements NoteIndex {
     return stateOf(liveNote(graph, entry, parsed));
   }
 
-  files(): readonly HeldFile[] {
-    return filesOf(this.#parts.state);
-  }
-
-  content(id: NoteId): string | null {
-    return this.#parts.state.byId(id)?.body ?? null;
-  }
-
-  quarantined(): readonly Quarantined[] {
-    return this.#parts.state.quarantined().flatMap((note) => note.quarantined ?? []);
-  }
-
-  quarantine(id: NoteId): Quarantined | null {
-    return this.#parts.state.byId(id)?.quarantined ?? null;
-  }
-
-  duplicates(): ReturnType<NoteIndex["duplicates"]> {
-    return this.#parts.state.duplicates();
-  }
-
-  disagreements(): ReturnType<NoteIndex["disagreements"]> {
-    return this.#parts.state.disagreements();
-  }
-
-  recall(query: Parameters<NoteIndex["recall"]>[0]): ReturnType<NoteIndex["recall"]> {
-    return recallNotes(this.#parts.state, query);
-  }
-
-  list(query: Parameters<NoteIndex["list"]>[0]): Page<NoteMetadata> {
-    return listNotes(this.#parts.state, query);
-  }
-
   search(query: SearchQuery): { rows: readonly SearchRow[]; total: number } {
     this.#reader.readNow();
-    return finish(searchNotes(this.#parts.state, this.#parts.texts, query));
+    return finish(searchNotes(this.parts.state, this.parts.texts, query));
   }
 
   async searchInTurns(query: SearchQuery): Promise<{ rows: readonly SearchRow[]; total: number }> {
     await this.words();
     this.#reader.readNow();
-    return finishInTurns(searchNotes(this.#parts.state, this.#parts.texts, query));
+    return finishInTurns(searchNotes(this.parts.state, this.parts.texts, query));
   }
 
   async searchAt(commit: CommitId, query: SearchQuery, read: ReadBlob): ReturnType<NoteIndex["searchAt"]> {
     await this.words();
     this.#reader.readNow();
-    return searchPast({ parts: this.#parts, commit, parse: this.#options.parse, read }, query);
-  }
-
-  summary(viewer: Parameters<NoteIndex["summary"]>[0], nowMs: number): ReturnType<NoteIndex["summary"]> {
-    return summarize(this.#parts.state, viewer, nowMs);
+    return searchPast({ parts: this.parts, commit, parse: this.#options.parse, read }, query);
   }
 
   history(filter: HistoryFilter, limit: number, cursor: string | null): Page<HistoryRow> {
-    return queryHistory(this.#parts.graph, this.#parts.log, filter, limit, cursor);
+    return queryHistory(this.parts.graph, this.parts.log, filter, limit, cursor);
   }
 
   rowsAfter(seen: readonly CommitId[]): Iterable<HistoryRow> {
-    const { graph, log } = this.#parts;
+    const { graph, log } = this.parts;
     return rowsAfter(
       graph,
       log,
@@ -233,68 +182,38 @@ export class MemoryIndex implements NoteIndex {
   }
 
   rowsOf(id: CommitId): readonly HistoryRow[] {
-    return rowsOfCommit(this.#parts, id);
+    return rowsOfCommit(this.parts, id);
   }
 
   pathsOf(id: NoteId): readonly RepoPath[] {
-    return pathsOf(this.#parts, id);
+    return pathsOf(this.parts, id);
   }
 
   deletedIn(id: string): CommitId | null {
-    return deletedIn(this.#parts, id);
+    return deletedIn(this.parts, id);
   }
 
   knows(commit: CommitId): boolean {
-    return this.#parts.log.reached(commit) !== null;
+    return this.parts.log.reached(commit) !== null;
   }
 
   request(key: string): ReturnType<NoteIndex["request"]> {
-    return rememberedRequest(this.#parts.graph, this.#parts.log, key);
+    return rememberedRequest(this.parts.graph, this.parts.log, key);
   }
 
   idTaken(id: string): boolean {
-    return this.#parts.graph.pathsEverWith(id).length > 0;
+    return this.parts.graph.pathsEverWith(id).length > 0;
   }
 
   agents(): readonly { readonly agentId: number; readonly name: string }[] {
-    return this.#parts.log.agents();
-  }
-
-  folders(): Iterable<string> {
-    return this.#parts.state.folders();
-  }
-
-  folderCount(folder: string): number {
-    return this.#parts.state.folderCount(folder.replace(/\/+$/, ""));
-  }
-
-  expired(nowMs: number): Iterable<ExpiredFile> {
-    return expiredFiles(this.#parts, nowMs);
-  }
-
-  nextExpiryMs(afterMs: number): number {
-    return this.#parts.state.nextExpiryMs(afterMs);
-  }
-
-  size(nowMs?: number): number {
-    const { state } = this.#parts;
-    const expired = nowMs === undefined ? 0 : state.expired(nowMs).length;
-    return state.size - state.quarantinedCount - expired;
-  }
-
-  digest(): string {
-    return digestOf(this.#parts.state);
+    return this.parts.log.agents();
   }
 
   differences(other: NoteIndex): readonly Difference[] {
     return differencesBetween(this, other);
   }
 
-  filesInSteps(): Generator<void, HeldFile[]> {
-    return filesInSteps(this.#parts.state);
-  }
-
   snapshot(after: Mark | null): Snapshot {
-    return takeSnapshot(this.#parts, this.#options.fingerprint, after);
+    return takeSnapshot(this.parts, this.#options.fingerprint, after);
   }
 }

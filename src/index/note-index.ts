@@ -8,6 +8,7 @@ import type { CommitEvents, NoteSource, ReadBlob } from "../domain/event.ts";
 import type { NoteFilter } from "../domain/filters.ts";
 import type { BlobId, CommitId, NoteId, NoteMetadata, Quarantined, RepoPath, Trust } from "../domain/note.ts";
 import type { Mark, Origin, Snapshot } from "./checkpoint.ts";
+import type { MemoryFileQuery, MemoryFileRow } from "./memory/memory-files.ts";
 
 /** What happened to one note in one commit: the fold's answer, a history row, and a notification's core. */
 export interface NoteChange {
@@ -200,6 +201,8 @@ export interface NoteIndex {
 
   /** Memory, pinned first where the pin counts, then newest update first. */
   recall(query: RecallQuery): { readonly rows: readonly RecallRow[]; readonly total: number };
+  /** An agent's memory of scope `agent`, newest update first. @cost its notebook; no body is read */
+  memoryFiles(query: MemoryFileQuery): readonly MemoryFileRow[];
   /** Newest update first, ties by note id. @throws NotesError INVALID_PARAMS a cursor that is none of ours */
   list(query: {
     readonly filter: NoteFilter;

@@ -8,21 +8,24 @@ const MERGE_FROM = 64;
 /** More changes than this are not let wait, or they would cost more than the order itself. */
 const WAITING_MAX = 4_096;
 
-interface Keys {
+export interface Keys {
   readonly timeMs: (note: number) => number;
   readonly id: (note: number) => string;
 }
 
 export class TimeOrder {
   readonly #keys: Keys;
-  #numbers = new Uint32Array(0);
-  #length = 0;
+  #numbers: Uint32Array;
+  #length: number;
   readonly #added = new Set<number>();
   /** Notes that stand in the order as they were: at which place. */
   readonly #gone = new Map<number, { readonly timeMs: number; readonly id: string }>();
 
-  constructor(keys: Keys) {
+  /** @param sorted  notes that stand in order already; becomes the order's own */
+  constructor(keys: Keys, sorted = new Uint32Array(0)) {
     this.#keys = keys;
+    this.#numbers = sorted;
+    this.#length = sorted.length;
   }
 
   add(note: number): void {

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { WriteRequest } from "../../src/domain/change.ts";
 import { NotesError } from "../../src/domain/errors.ts";
 import { matches, type NoteFilter } from "../../src/domain/filters.ts";
-import { agentIdOf, type MemoryKey, memoryId } from "../../src/domain/identity.ts";
+import { agentIdOf, type MemoryKey, memoryId, parseNoteId } from "../../src/domain/identity.ts";
 import { type CommitId, NOTE_TYPES, type NoteMetadata } from "../../src/domain/note.ts";
 import { memoryPath } from "../../src/domain/note-path.ts";
 import type { Caller } from "../../src/domain/principal.ts";
@@ -200,6 +200,18 @@ export class FakeNotebook implements Notebook {
       .filter(({ metadata }) => metadata.key?.startsWith(key === null ? prefix : `${prefix}${key}`))
       .map(({ metadata, content }) => ({ note: metadata, value: content }));
     return { rows: rows.slice(0, limit), total: rows.length };
+  }
+
+  memoryFiles({
+    agentId,
+    keyPrefix,
+  }: Parameters<Notebook["memoryFiles"]>[0]): ReturnType<Notebook["memoryFiles"]> {
+    return this.#rows({ scope: "agent", agentIds: [agentId] }).flatMap(({ metadata, content }) => {
+      const { key } = metadata;
+      const noteId = parseNoteId(metadata.note_id);
+      if (noteId === null || key === null || !key.startsWith(keyPrefix)) return [];
+      return [{ noteId, key, bodyBytes: Buffer.byteLength(content) }];
+    });
   }
 
   agentName(agentId: number): string | null {

@@ -17,7 +17,7 @@ export async function deletePath(
     const file = memories.find(path);
     if (file !== null) await deleteFile(file);
     else {
-      const below = memories.tree().below(path);
+      const below = memories.below(path);
       if (below.length === 0) throw nothingThere(path.text);
       const writes = below.map((one) => ({
         file: one,

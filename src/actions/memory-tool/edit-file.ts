@@ -8,7 +8,7 @@ import {
   numbered,
   replaced,
 } from "../../domain/memory-tool/memory-text.ts";
-import { type MemoryTree, pathOf } from "../../domain/memory-tool/memory-tree.ts";
+import { pathOf } from "../../domain/memory-tool/memory-tree.ts";
 import {
   created,
   directoryExists,
@@ -35,7 +35,7 @@ export async function createFile(
 ): Promise<string> {
   const path = parseMemoryPath(given);
   return orDoneBefore(memories, created(path.text), async () => {
-    checkNewPath(path, memories.tree());
+    checkNewPath(path, memories);
     if (memories.find(path) !== null) throw fileExists(path.text);
     const place = { scope: "agent", ref: null, agent: memories.owner, key: path.key } as const;
     try {
@@ -59,11 +59,12 @@ export async function createFile(
  * Whether a file could be made at a path where none is.
  * @throws MemoryRefusal  a directory is there, a file stands in the way, or the name is none for a file
  */
-function checkNewPath(path: MemoryPath, tree: MemoryTree): void {
-  if (path.key === "" || (!path.isDirectory && tree.below(path).length > 0)) throw directoryExists(path.text);
+function checkNewPath(path: MemoryPath, memories: Memories): void {
+  if (path.key === "" || (!path.isDirectory && memories.below(path).length > 0))
+    throw directoryExists(path.text);
   if (path.isDirectory) throw isDirectoryName(path.text);
   if (!isFileName(path.key)) throw reservedName(path.text);
-  const above = tree.fileAbove(path.key);
+  const above = memories.fileAbove(path.key);
   if (above !== null) throw notADirectory(path.text, pathOf(above));
 }
 

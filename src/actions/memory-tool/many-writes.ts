@@ -9,7 +9,7 @@ import { MemoryRefusal, shown } from "../../domain/memory-tool/refusal.ts";
 import type { Memories } from "./memories.ts";
 
 export interface FileWrite {
-  readonly file: MemoryFile;
+  readonly file: Pick<MemoryFile, "name" | "noteId">;
   readonly change: Change;
 }
 
@@ -28,7 +28,7 @@ export async function writeAll(
   stepOf: (write: FileWrite, at: number) => string,
   word: string,
 ): Promise<void> {
-  const failed: { file: MemoryFile; error: unknown }[] = [];
+  const failed: { file: FileWrite["file"]; error: unknown }[] = [];
   const one = async ({ file, change }: FileWrite, step?: string) => {
     try {
       await memories.write(change, step);
@@ -52,7 +52,7 @@ export async function writeAll(
 function partly(
   writes: readonly FileWrite[],
   done: number,
-  failed: readonly { readonly file: MemoryFile; readonly error: unknown }[],
+  failed: readonly { readonly file: FileWrite["file"]; readonly error: unknown }[],
   word: string,
 ): unknown {
   const first = failed[0]?.error;

@@ -6,12 +6,11 @@
 import type { Change } from "../../domain/change.ts";
 import { agentIdOf } from "../../domain/identity.ts";
 import { isFileName, type MemoryPath, memoryName } from "../../domain/memory-tool/memory-path.ts";
-import { type MemoryTree, memoryTree } from "../../domain/memory-tool/memory-tree.ts";
+import { byName, type MemoryFile, pathOf } from "../../domain/memory-tool/memory-tree.ts";
 import { MemoryRefusal } from "../../domain/memory-tool/refusal.ts";
 import type { NoteId } from "../../domain/note.ts";
 import type { NoteText, WriteOutcome } from "../../notebook/notebook.ts";
 import type { Context } from "../action.ts";
-import { viewerOf } from "../filter-inputs.ts";
 import { notebookNamed } from "../memory/memory-inputs.ts";
 import { authoriseNotebook } from "../rights.ts";
 import { write } from "../write.ts";
@@ -29,10 +28,10 @@ export interface Memories {
   readonly owner: string;
   /** The file at a path; null: none. @cost a look-up */
   find(path: MemoryPath): NoteId | null;
-  /** Every file. @cost a look at each note of the notebook */
-  tree(): MemoryTree;
-  /** UTF-8 bytes of every file's text. @cost the texts of the notebook */
-  sizes(): ReadonlyMap<NoteId, number>;
+  /** Files at any depth below a path, by name; none where there is no such directory. @cost a look at each file of the notebook */
+  below(path: MemoryPath): readonly MemoryFile[];
+  /** The name of a file that stands where this path needs a directory; null: none does. @cost a look-up a level */
+  fileAbove(key: string): string | null;
   /** A person's unsettled save is committed first. */
   read(id: NoteId): Promise<NoteText>;
   /** @param step  names this write within the call; absent: it is the last one */
@@ -53,34 +52,33 @@ export function openMemories(params: Params, context: Context): Memories {
     if (key === undefined || step === undefined) return key;
     return `${key}\0${step}`;
   };
-  const query = {
-    filter: { scope: "agent", agentIds: [agentIdOf(owner)] },
-    viewer: viewerOf(caller),
-    limit: Number.MAX_SAFE_INTEGER,
-  } as const;
+  const agentId = agentIdOf(owner);
+  const files = (keyPrefix: string): MemoryFile[] =>
+    notebook
+      .memoryFiles({ agentId, keyPrefix })
+      .map(({ key, noteId, bodyBytes }) => ({ name: memoryName(key, noteId), noteId, bytes: bodyBytes }));
 
-  function tree(): MemoryTree {
-    const { items } = notebook.list({ ...query, cursor: null });
-    return memoryTree(
-      items.flatMap(({ key: of, note_id }) =>
-        // An index gives the ids it knows.
-        of === null ? [] : [{ name: memoryName(of, note_id), noteId: note_id as NoteId }],
-      ),
-    );
+  function find({ key, isDirectory }: MemoryPath): NoteId | null {
+    if (isDirectory) return null;
+    if (!isFileName(key)) return files("").find(({ name }) => name === key)?.noteId ?? null;
+    const found = notebook.memory({ scope: "agent", ref: null, agent: owner, key });
+    // An index gives the ids it knows.
+    return found === null ? null : (found.note_id as NoteId);
   }
 
   return {
     owner,
-    tree,
-    find(path) {
-      if (path.isDirectory) return null;
-      if (!isFileName(path.key)) return tree().file(path)?.noteId ?? null;
-      const found = notebook.memory({ scope: "agent", ref: null, agent: owner, key: path.key });
-      return found === null ? null : (found.note_id as NoteId);
+    find,
+    below({ key }) {
+      const inside = key === "" ? "" : `${key}/`;
+      return byName(files(inside).filter(({ name }) => name.startsWith(inside)));
     },
-    sizes() {
-      const { rows } = notebook.recall({ ...query, key: null, prefix: "" });
-      return new Map(rows.map(({ note, value }) => [note.note_id as NoteId, Buffer.byteLength(value)]));
+    fileAbove(key) {
+      for (let slash = key.indexOf("/"); slash > 0; slash = key.indexOf("/", slash + 1)) {
+        const above = key.slice(0, slash);
+        if (find({ key: above, isDirectory: false, text: pathOf(above) }) !== null) return above;
+      }
+      return null;
     },
     read: (id) => notebook.read(id, caller),
     // Without `entered`: what the next request of the connection reads shall hold all that this one writes.

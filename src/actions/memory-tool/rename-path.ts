@@ -4,7 +4,7 @@
  */
 import { NotesError } from "../../domain/errors.ts";
 import { isFileName, type MemoryPath, parseMemoryPath } from "../../domain/memory-tool/memory-path.ts";
-import { type MemoryFile, type MemoryTree, pathOf } from "../../domain/memory-tool/memory-tree.ts";
+import { type MemoryFile, pathOf } from "../../domain/memory-tool/memory-tree.ts";
 import {
   destinationExists,
   intoItself,
@@ -31,15 +31,14 @@ export async function renamePath(
   const reply = renamed(from.text, to.text);
   if (from.key === "") throw rootStays("rename");
   return orDoneBefore(memories, reply, async () => {
-    const tree = memories.tree();
-    const file = tree.file(from);
-    const below = file === null ? tree.below(from) : [];
-    if (file === null && below.length === 0) throw nothingThere(from.text);
+    const noteId = memories.find(from);
+    const below = noteId === null ? memories.below(from) : [];
+    if (noteId === null && below.length === 0) throw nothingThere(from.text);
     const begun = memories.took(BEGUN);
-    checkDestination(from, to, tree, begun);
+    checkDestination(from, to, memories, begun);
     const moves =
-      file !== null
-        ? [move(file, to.key, memories)]
+      noteId !== null
+        ? [move({ name: from.key, noteId }, to.key, memories)]
         : below.map((one) => move(one, keyBelow(one, from, to), memories));
     try {
       await writeAll(
@@ -57,17 +56,21 @@ export async function renamePath(
   });
 }
 
-const move = (file: MemoryFile, key: string, { owner: agent }: Memories) => ({
+type Named = Pick<MemoryFile, "name" | "noteId">;
+
+const move = (file: Named, key: string, { owner: agent }: Memories) => ({
   file,
   change: { kind: "move", noteId: file.noteId, scope: "agent", ref: null, agent, key } as const,
 });
 
-function checkDestination(from: MemoryPath, to: MemoryPath, tree: MemoryTree, begun: boolean): void {
-  if (to.key === "" || tree.file({ ...to, isDirectory: false }) !== null) throw destinationExists(to.text);
-  if (tree.below(to).length > 0 && !begun) throw destinationExists(to.text);
-  if (tree.below(from).length > 0 && to.key.startsWith(`${from.key}/`)) throw intoItself(from.text, to.text);
+function checkDestination(from: MemoryPath, to: MemoryPath, memories: Memories, begun: boolean): void {
+  if (to.key === "" || memories.find({ ...to, isDirectory: false }) !== null)
+    throw destinationExists(to.text);
+  if (memories.below(to).length > 0 && !begun) throw destinationExists(to.text);
+  if (memories.below(from).length > 0 && to.key.startsWith(`${from.key}/`))
+    throw intoItself(from.text, to.text);
   if (!isFileName(to.key)) throw reservedName(to.text);
-  const above = tree.fileAbove(to.key);
+  const above = memories.fileAbove(to.key);
   if (above !== null) throw notADirectory(to.text, pathOf(above));
 }
 

@@ -22,10 +22,9 @@ export async function viewPath({ path: given, viewRange }: View, memories: Memor
   const path = parseMemoryPath(given);
   const file = memories.find(path);
   if (file !== null) return viewFile(path, file, viewRange, memories);
-  const below = memories.tree().below(path);
+  const below = memories.below(path);
   if (below.length === 0 && path.key !== "") throw nothingToView(path.text);
-  const sizes = memories.sizes();
-  const { bytes, items } = listDirectory(path, below, ({ noteId }) => sizes.get(noteId) ?? 0);
+  const { bytes, items } = listDirectory(path, below);
   const rows = [{ path: path.text, bytes }, ...items].map(listedLine);
   const fitting = thatFit(rows);
   const left = rows.length - fitting.length;

@@ -62,8 +62,12 @@ function faultOf(key: string): string | null {
 /** What the ids of memories look like, which stand for keys that are no path. */
 const ID_NAME = /^mem_[a-z2-7]{20}$/;
 
+/** Nearly every key there is: nothing of it can be refused. */
+const PLAIN = /^(?!__)(?:\w[\w.-]*\/)*\w[\w.-]*$/;
+
 /** Whether a memory of this key is the file `/memories/<key>`; other keys are shown by their ids. */
 export function isFileName(key: string): boolean {
+  if (PLAIN.test(key) && key.length <= KEY_MAX_CHARACTERS) return !ID_NAME.test(key);
   if (key === "" || ID_NAME.test(key) || key.normalize("NFC") !== key) return false;
   return faultOf(key) === null && !ENCODED.test(key) && !key.split("/").includes("..");
 }

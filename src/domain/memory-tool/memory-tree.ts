@@ -11,38 +11,12 @@ export interface MemoryFile {
   /** Below `/memories/`; see `memoryName`. */
   readonly name: string;
   readonly noteId: NoteId;
+  /** Of the text in UTF-8. */
+  readonly bytes: number;
 }
 
-export interface MemoryTree {
-  /** Every file, by name. */
-  readonly files: readonly MemoryFile[];
-  /** The file at a path; null: none, or the path is written as a directory's. */
-  file(path: MemoryPath): MemoryFile | null;
-  /** Files at any depth below a path, by name; none where there is no such directory. */
-  below(path: MemoryPath): readonly MemoryFile[];
-  /** The name of a file that stands where this path needs a directory; null: none does. */
-  fileAbove(key: string): string | null;
-}
-
-/** Make the tree. @cost one sort */
-export function memoryTree(given: readonly MemoryFile[]): MemoryTree {
-  const files = [...given].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  const byName = new Map(files.map((file) => [file.name, file]));
-  return {
-    files,
-    file: ({ key, isDirectory }) => (isDirectory ? null : (byName.get(key) ?? null)),
-    below({ key }) {
-      return key === "" ? files : files.filter(({ name }) => name.startsWith(`${key}/`));
-    },
-    fileAbove(key) {
-      for (let slash = key.indexOf("/"); slash > 0; slash = key.indexOf("/", slash + 1)) {
-        const above = key.slice(0, slash);
-        if (byName.has(above)) return above;
-      }
-      return null;
-    },
-  };
-}
+export const byName = (files: readonly MemoryFile[]): readonly MemoryFile[] =>
+  [...files].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 
 /** A line of a directory's listing. */
 export interface ListedItem {
@@ -59,12 +33,10 @@ const isHidden = (segment: string) => segment.startsWith(".") || segment === "no
  * What lies in a directory, two levels deep, each directory before what is in it; hidden items are left out.
  *
  * @param below  the files below `directory`
- * @param bytesOf  UTF-8 bytes of a file's text
  */
 export function listDirectory(
   directory: MemoryPath,
   below: readonly MemoryFile[],
-  bytesOf: (file: MemoryFile) => number,
 ): { readonly bytes: number; readonly items: readonly ListedItem[] } {
   const depth = directory.key === "" ? 0 : directory.key.split("/").length;
   const found = new Map<string, { path: string; bytes: number }>();
@@ -77,7 +49,7 @@ export function listDirectory(
   for (const file of below) {
     const segments = file.name.split("/").slice(depth);
     if (segments.some(isHidden)) continue;
-    const bytes = bytesOf(file);
+    const bytes = file.bytes;
     total += bytes;
     const levels = Math.min(LEVELS, segments.length);
     for (let level = 1; level <= levels; level++) {
@@ -85,12 +57,16 @@ export function listDirectory(
       add(`${directory.text}/${segments.slice(0, level).join("/")}${isFile ? "" : "/"}`, bytes);
     }
   }
-  return { bytes: total, items: [...found.values()].sort(bySegments) };
+  return { bytes: total, items: inOrderOfWalk([...found.values()]) };
 }
 
 /** Names of one directory by their characters, so that what is in a directory stands right after it. */
-function bySegments(a: ListedItem, b: ListedItem): number {
-  const [left, right] = [a.path.split("/"), b.path.split("/")];
+function inOrderOfWalk(items: readonly ListedItem[]): ListedItem[] {
+  const split = items.map((item) => ({ item, segments: item.path.split("/") }));
+  return split.sort((a, b) => bySegments(a.segments, b.segments)).map(({ item }) => item);
+}
+
+function bySegments(left: readonly string[], right: readonly string[]): number {
   for (const [i, one] of left.entries()) {
     const other = right[i];
     if (other === undefined) return 1;

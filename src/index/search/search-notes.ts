@@ -10,7 +10,7 @@ import type { SearchQuery, SearchRow } from "../note-index.ts";
 import { rankingWords } from "./rank.ts";
 import { snippetOf } from "./snippet.ts";
 import type { TextIndex } from "./text-index.ts";
-import { sightOf } from "./visible.ts";
+import { sightOf, toLookAt } from "./visible.ts";
 
 interface Hit {
   /** The path's number. */
@@ -31,7 +31,7 @@ export function* searchNotes(
   const { query: text } = query;
   const sees = sightOf(head, query);
   if (text === null || text === "") {
-    const hits = allHits(head.inOrder().filter(sees).reverse());
+    const hits = allHits(toLookAt(head, query).filter(sees).reverse());
     return answer(head, hits, query, hits.length, []);
   }
   const folded = fold(text);

@@ -37,6 +37,16 @@ export function sightOf(head: HeadState, sight: Sight): (path: number) => boolea
   };
 }
 
+/**
+ * Numbers of the paths among which a query's readable notes are, oldest update first: memory alone where the filter names
+ * what only memory has. The order is the state's own, until the next change.
+ */
+export function toLookAt(head: HeadState, { filter, viewer }: Sight): Uint32Array {
+  const { scope, scopeRefId } = filter;
+  const isMemorys = scopeRefId !== undefined || (scope !== undefined && scope !== "workspace");
+  return isMemorys ? head.memories.inNotebooks(filter, viewer) : head.inOrder();
+}
+
 /** `matches` over columns: what the filter names is looked up once, not for each note. */
 function filterOf(head: HeadState, filter: NoteFilter): (path: number) => boolean {
   const { columns, graph } = head;

@@ -81,6 +81,17 @@ export class TextPool {
     return this.#bytes.held.toString(encoding, this.#end(number - 1), this.#end(number));
   }
 
+  /** Whether the text of a number ends so. @param ending  characters up to ÿ @cost a few bytes: no text is made */
+  endsWith(number: number, ending: Uint8Array): boolean {
+    if (this.#kind(number) !== NARROW)
+      return this.at(number).endsWith(Buffer.from(ending).toString("latin1"));
+    const { held } = this.#bytes;
+    const from = this.#end(number) - ending.length;
+    if (from < this.#end(number - 1)) return false;
+    for (let i = 0; i < ending.length; i++) if (held[from + i] !== ending[i]) return false;
+    return true;
+  }
+
   atOrNull(number: number): string | null {
     return number === 0 ? null : this.at(number);
   }

@@ -1,43 +1,25 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseMemoryPath } from "../../../src/domain/memory-tool/memory-path.ts";
-import { listDirectory, type MemoryFile, memoryTree } from "../../../src/domain/memory-tool/memory-tree.ts";
+import { byName, listDirectory, type MemoryFile } from "../../../src/domain/memory-tool/memory-tree.ts";
 import type { NoteId } from "../../../src/domain/note.ts";
 
 const files = (...names: string[]): MemoryFile[] =>
   // Any text will do for an id here.
-  names.map((name) => ({ name, noteId: `mem_${name}` as NoteId }));
+  names.map((name) => ({ name, noteId: `mem_${name}` as NoteId, bytes: name.length }));
 const at = parseMemoryPath;
-const names = (found: readonly MemoryFile[]) => found.map(({ name }) => name);
 
 function listing(path: string, ...given: string[]) {
-  const tree = memoryTree(files(...given));
   const place = at(path);
-  return listDirectory(place, tree.below(place), ({ name }) => name.length);
+  const inside = place.key === "" ? "" : `${place.key}/`;
+  return listDirectory(
+    place,
+    files(...given).filter(({ name }) => name.startsWith(inside)),
+  );
 }
 
-test("a directory is there as long as a file lies below it", () => {
-  const tree = memoryTree(files("b", "a/x", "a/y/z", "ab"));
-  expect(names(tree.below(at("/memories/a")))).toEqual(["a/x", "a/y/z"]);
-  expect(names(tree.below(at("/memories/a/y")))).toEqual(["a/y/z"]);
-  expect(names(tree.below(at("/memories")))).toEqual(["a/x", "a/y/z", "ab", "b"]);
-  expect(tree.below(at("/memories/b"))).toEqual([]);
-  expect(tree.below(at("/memories/none"))).toEqual([]);
-});
-
-test("a file is found by its path, not by a directory's", () => {
-  const tree = memoryTree(files("a", "a/b"));
-  expect(tree.file(at("/memories/a"))?.name).toBe("a");
-  expect(tree.file(at("/memories/a/"))).toBeNull();
-  expect(tree.file(at("/memories/a/b"))?.name).toBe("a/b");
-  expect(tree.file(at("/memories"))).toBeNull();
-});
-
-test("a file where a directory is needed is named", () => {
-  const tree = memoryTree(files("a/b"));
-  expect(tree.fileAbove("a/b/c/d")).toBe("a/b");
-  expect(tree.fileAbove("a/b")).toBeNull();
-  expect(tree.fileAbove("a/c")).toBeNull();
+test("files stand by name", () => {
+  expect(byName(files("b", "a/y", "a/x", "ab")).map(({ name }) => name)).toEqual(["a/x", "a/y", "ab", "b"]);
 });
 
 test("a listing goes two levels deep, each directory before what is in it", () => {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { agentIdOf } from "../../src/domain/identity.ts";
-import type { CommitId, RepoPath } from "../../src/domain/note.ts";
-import { memoryPath } from "../../src/domain/note-path.ts";
-import { createNoteIndex, restoreNoteIndex } from "../../src/index/create.ts";
-import type { NoteIndex, RecallQuery } from "../../src/index/note-index.ts";
-import { HistoryBuilder, provedAs } from "../support/history-builder.ts";
-import { bytesOf } from "../support/index-bytes.ts";
+import { agentIdOf } from "../../../src/domain/identity.ts";
+import type { CommitId, RepoPath } from "../../../src/domain/note.ts";
+import { memoryPath } from "../../../src/domain/note-path.ts";
+import { createNoteIndex, restoreNoteIndex } from "../../../src/index/create.ts";
+import type { NoteIndex, RecallQuery } from "../../../src/index/note-index.ts";
+import { HistoryBuilder, provedAs } from "../../support/history-builder.ts";
+import { bytesOf } from "../../support/index-bytes.ts";
 
 const byPlanner = provedAs({ action: "save", agent: "planner", agentId: agentIdOf("planner") });
 const byCoder = provedAs({ action: "save", agent: "coder", agentId: agentIdOf("coder") });
