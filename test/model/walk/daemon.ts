@@ -59,6 +59,20 @@ export async function look(world: World, how: number): Promise<void> {
   for (const way of ways[how % ways.length] ?? []) await way();
 }
 
+/**
+ * `notesd commit`: what doesn't merge is committed as it lies on the disk, so what the branch has in an edited file is
+ * the person's to replace (it stays in history). Every other step may take nothing of it off the branch.
+ */
+export async function commitAll({ on, replaced, repo, texts }: World, reason?: string): Promise<void> {
+  const { tipFiles, diskFiles } = texts.look();
+  for (const [path, blob] of tipFiles) {
+    const disk = diskFiles.get(path);
+    const text = disk === undefined ? "" : repo.git("cat-file", "blob", blob);
+    if (disk?.trim() !== text.trim()) for (const token of tokensOf(text)) replaced.add(token);
+  }
+  await on.driven(on.notebook.settle(undefined, reason));
+}
+
 export const DAEMON: Readonly<Record<string, readonly [times: number, deed: Deed]>> = {
   create: [
     6,
@@ -123,10 +137,7 @@ export const DAEMON: Readonly<Record<string, readonly [times: number, deed: Deed
       if (noteId !== undefined) await orRefused(() => world.on.driven(world.on.notebook.read(noteId, PAT)));
     },
   ],
-  "notesd commit": [
-    2,
-    (world) => orRefused(() => world.on.driven(world.on.notebook.settle(undefined, "because"))),
-  ],
+  "notesd commit": [2, (world) => orRefused(() => commitAll(world, "because"))],
   restart: [
     2,
     async (world) => {

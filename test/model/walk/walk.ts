@@ -6,7 +6,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { repoState } from "../../../src/store/refs/repo-state.ts";
 import { standingLocks } from "../../support/notebook-on-git.ts";
-import { DAEMON, look } from "./daemon.ts";
+import { commitAll, DAEMON, look } from "./daemon.ts";
 import { comeHome, commitStaged, PERSON, REF_ALONE } from "./person.ts";
 import type { Places } from "./texts.ts";
 import { openWorld, type World } from "./world.ts";
@@ -188,7 +188,7 @@ async function checkEnd(world: World, books: Books, written: ReadonlySet<string>
   const unexpected = dirty.filter((line) => !conflicts.has(line.slice(3)));
   must(unexpected.length === 0, "git status is not clean", [status.state, unexpected]);
   // Who commits a conflict as it lies on the disk resolves it so.
-  await daemonStep(world, books, () => world.on.driven(world.on.notebook.settle()));
+  await daemonStep(world, books, () => commitAll(world));
   const left = repo.git("status", "--porcelain", "--", "notes");
   must(left === "", "git status is not clean after notesd commit", left);
   const { equal, digest, rebuilt, problems } = await world.on.notebook.verify();
