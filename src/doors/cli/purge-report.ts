@@ -28,6 +28,8 @@ export interface PurgeLine {
 export interface PurgeFound {
   readonly found: boolean;
   readonly places: readonly PurgeLine[];
+  /** Of a note that goes: paths of other files that hold a text of it too, and keep it. */
+  readonly shared_with: readonly string[];
   /** Commits whose own message or names hold it. */
   readonly messages: readonly { readonly commit: string; readonly subject: string }[];
   readonly rewritten_commits: number;
@@ -92,6 +94,10 @@ export function purgeText(report: PurgeReport): string {
         [where, note_id ?? "", `since ${short(commit)}`, text ?? "in its path"].filter(Boolean).join("  "),
       );
     }),
+  );
+  part(
+    "Other files with the same text, which keep it:",
+    some(report.shared_with, (path) => plain(path)),
   );
   part(
     "In messages or names of commits:",

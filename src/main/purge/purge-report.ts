@@ -16,17 +16,17 @@ const MOST_LINES = 20;
 /** @param roots where notes lie */
 export function foundBy(
   look: PurgeLook,
-  { forms, rewriting }: PurgeRules,
+  { forms, rewriting, shared }: PurgeRules,
   roots: readonly string[],
 ): PurgeFound {
   const { objects, survey, commits, places, refs } = look;
-  const lines = places.flatMap(({ commit, path, blob }): PurgeLine[] => {
+  const lines = places.flatMap(({ commit, path, blob, cut }): PurgeLine[] => {
     const bytes = objects.find(blob)?.bytes ?? Buffer.alloc(0);
     const note_id = noteIdOf(path, bytes, roots);
     const becomes = renamedPath(rewriting, path);
     const at = { commit, path: becomes, note_id, path_changes: becomes !== path };
     const found = linesOf(bytes, forms);
-    const whole = rewriting.blob(blob, bytes) === null;
+    const whole = cut || rewriting.blob(blob, bytes) === null;
     if (whole) return [{ ...at, line: null, text: "the whole note" }];
     return found.length === 0 ? [{ ...at, line: null, text: null }] : found.map((one) => ({ ...at, ...one }));
   });
@@ -38,6 +38,7 @@ export function foundBy(
   return {
     found: survey.tainted.size > 0,
     places: lines,
+    shared_with: shared,
     messages,
     rewritten_commits: commits.length,
     first_commit: commits[0] ?? null,

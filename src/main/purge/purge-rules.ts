@@ -8,23 +8,33 @@ import { readNoteFile } from "../../domain/note-file.ts";
 import { isNotePath, memorySegments, unescapeSegment } from "../../domain/note-path.ts";
 import { type Forms, formsOf } from "../../store/purge/forms.ts";
 import type { PlacedFile } from "../../store/purge/places.ts";
-import { type Rewriting, renamedPath } from "../../store/purge/rewriting.ts";
+import { type Cutting, type Rewriting, renamedPath } from "../../store/purge/rewriting.ts";
 
 export interface PurgeRules {
   readonly forms: Forms;
   readonly rewriting: Rewriting;
+  /** See `PurgedNote`. */
+  readonly shared: readonly string[];
 }
 
-export interface PurgedNote {
+/** A note that goes: its files at each commit, and what nothing else holds of it. */
+export interface PurgedNote extends Cutting {
   /** Ids under which commits name it. */
   readonly ids: ReadonlySet<string>;
-  /** Contents that it ever had. */
+  /** Contents that no other file holds. */
   readonly blobs: ReadonlySet<string>;
+  /** Paths of other files that hold a content of it too, and keep it. */
+  readonly shared: readonly string[];
 }
 
-export const NO_NOTE: PurgedNote = { ids: new Set(), blobs: new Set() };
-
-const EMPTY_BLOB = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+export const NO_NOTE: PurgedNote = {
+  ids: new Set(),
+  cuts: new Map(),
+  blobs: new Set(),
+  trees: new Set(),
+  owns: () => false,
+  shared: [],
+};
 
 /** @param renames ids that are made of texts, old to new */
 export function purgeRules(
@@ -35,11 +45,13 @@ export function purgeRules(
   const forms = formsOf(texts, renames);
   return {
     forms,
+    shared: note.shared,
     rewriting: {
-      blob: (id, bytes) => (id !== EMPTY_BLOB && note.blobs.has(id) ? null : forms.replace(bytes)),
+      blob: (id, bytes) => (note.blobs.has(id) ? null : forms.replace(bytes)),
       message: (bytes) => messageWithout(note.ids, forms.replaceMessage(bytes)),
       header: forms.replace,
       name: forms.replaceName,
+      cutting: note,
     },
   };
 }

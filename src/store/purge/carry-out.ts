@@ -97,14 +97,15 @@ export async function carryOutPurge(
 }
 
 /** What working files were last known to hold, by the new contents and paths. */
-async function levelBase(gitdir: string, { blobs, paths }: PurgePlan): Promise<void> {
+async function levelBase(gitdir: string, { blobs, paths, gone }: PurgePlan): Promise<void> {
   const table = openBaseTable(join(gitdir, "notesd"));
   const contents = new Map<string, string | null>(blobs);
   const renamed = new Map(paths);
+  const dropped = new Set(gone.map(([path, blob]) => `${path}\0${blob}`));
   for (const path of [...table.paths()]) {
     const base = table.base(path);
     const to = renamed.get(path) ?? path;
-    const now = base === null ? null : contents.get(base);
+    const now = base === null ? null : dropped.has(`${path}\0${base}`) ? null : contents.get(base);
     if (to === path && now === undefined) continue;
     table.setBase(path, null);
     table.setKnown(path, null);

@@ -74,6 +74,7 @@ export async function moveRefs(
     const index = rewrittenIndex(gitdir, {
       blobs: new Map(plan.blobs),
       paths: new Map(plan.paths),
+      gone: new Set(plan.gone.map(([path, blob]) => `${path}\0${blob}`)),
     });
     if (index !== null) {
       held.replace("index", index);

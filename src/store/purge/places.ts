@@ -16,6 +16,8 @@ export interface PlacedFile {
   readonly path: string;
   readonly mode: string;
   readonly blob: ObjectId;
+  /** The file goes, whatever becomes of its content. */
+  readonly cut: boolean;
 }
 
 export interface Place extends PlacedFile {
@@ -33,7 +35,7 @@ export interface Places {
 export function placesOf(
   objects: Pick<GitObjects, "find">,
   { tainted }: Pick<Survey, "tainted">,
-  rewriting: Pick<Rewriting, "name">,
+  rewriting: Pick<Rewriting, "name" | "cutting">,
 ): Places {
   const known = new Map<string, readonly PlacedFile[]>();
 
@@ -52,21 +54,29 @@ export function placesOf(
           if (below || tainted.has(child))
             for (const one of under(child, below)) files.push({ ...one, path: `${path}/${one.path}` });
         } else if (mode !== "160000" && (below || tainted.has(child)))
-          files.push({ path, mode, blob: child });
+          files.push({ path, mode, blob: child, cut: false });
       }
     known.set(key, files);
     return files;
   }
 
+  const inRoot = (tree: ObjectId): readonly PlacedFile[] => {
+    const files = under(tree, false);
+    const cuts = rewriting.cutting?.cuts.get(tree);
+    if (cuts === undefined) return files;
+    const cut = Array.from(cuts, ([path, file]) => ({ path, ...file, cut: true }));
+    return [...files.filter(({ path }) => !cuts.has(path)), ...cut];
+  };
+
   return {
-    in: (tree) => under(tree, false),
+    in: inRoot,
     of(commits) {
       const seen = new Set<string>();
       const places: Place[] = [];
       for (const commit of commits) {
         const raw = objects.find(commit);
         if (raw?.type !== "commit") continue;
-        for (const file of under(parseHeader(commit, raw.bytes).tree, false)) {
+        for (const file of inRoot(parseHeader(commit, raw.bytes).tree)) {
           const key = `${file.blob} ${file.path}`;
           if (seen.has(key)) continue;
           seen.add(key);

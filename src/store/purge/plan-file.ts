@@ -21,6 +21,8 @@ const PurgePlan = z.strictObject({
   blobs: z.array(z.tuple([Id, Id.nullable()])),
   /** Paths of the Git index and of working files that change. */
   paths: z.array(z.tuple([z.string(), z.string()])),
+  /** Entries of the Git index and of the table that go, though their content stays elsewhere: path and content. */
+  gone: z.array(z.tuple([z.string(), Id])).default([]),
   /** Working files of HEAD that hold it. */
   files: z.array(
     z.strictObject({

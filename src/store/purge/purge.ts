@@ -25,11 +25,13 @@ import {
 } from "./refs-plan.ts";
 import { type Rewrite, rewriteObjects } from "./rewrite.ts";
 import { indexFiles } from "./rewrite-index.ts";
-import { type Rewriting, renamedPath } from "./rewriting.ts";
+import { freeName, type Rewriting, renamedPath } from "./rewriting.ts";
 import { type Survey, surveyObjects } from "./survey.ts";
 import { verifySameFiles, verifyWhole } from "./verify-new.ts";
 
 export interface PurgeLook {
+  /** Tree of HEAD; null: nothing is committed. */
+  readonly root: ObjectId | null;
   readonly objects: GitObjects;
   readonly survey: Survey;
   /** Commits that must be made again, parents first. */
@@ -46,15 +48,16 @@ export function lookForPurge(gitdir: string, rewriting: Rewriting, objects = git
   const survey = surveyObjects(objects, everyObject(gitdir), rewriting);
   const placed = placesOf(objects, survey, rewriting);
   const commits = inOrder(objects, survey);
-  const head = headCommit(gitdir);
+  const root = headTree(gitdir, objects);
   return {
+    root,
     objects,
     survey,
     commits,
     placed,
     places: placed.of(commits),
     refs: touchedRefs(gitdir, objects, survey),
-    files: head === null ? [] : placed.in(parseHeader(head, objects.read("commit", head)).tree),
+    files: root === null ? [] : placed.in(root),
   };
 }
 
@@ -71,9 +74,11 @@ export function isHeldByObjects(gitdir: string, rewriting: Rewriting): boolean {
   }
 }
 
-function headCommit(gitdir: string): CommitId | null {
+/** Root tree of HEAD's commit; null: there is none. */
+export function headTree(gitdir: string, objects: Pick<GitObjects, "read">): ObjectId | null {
   const head = readHead(gitdir);
-  return head.kind === "detached" ? head.id : readRef(gitdir, head.ref);
+  const commit = head.kind === "detached" ? head.id : readRef(gitdir, head.ref);
+  return commit === null ? null : parseHeader(commit, objects.read("commit", commit)).tree;
 }
 
 export interface PreparedPurge {
@@ -103,10 +108,10 @@ export async function preparePurge(
   try {
     const rewrite = rewriteObjects({ objects, survey, rewriting, proofKey, out });
     const refs = await planRefs(gitdir, look.refs, rewrite, rewriting);
-    const { blobs, paths, staged } = heldFiles(gitdir, survey, rewrite, rewriting);
-    const files = look.files.map(({ path, mode, blob }) => {
-      const to = rewrite.blob(blob);
-      return { path, mode, blob, to: to === null ? null : { path: renamedPath(rewriting, path), blob: to } };
+    const { blobs, paths, gone, staged } = heldFiles(gitdir, look, rewrite, rewriting);
+    const files = look.files.map(({ path, mode, blob, cut }) => {
+      const to = cut ? null : rewrite.blob(blob);
+      return { path, mode, blob, to: to === null ? null : { path: paths.get(path) ?? path, blob: to } };
     });
     await out.flush();
     verifyWhole(objects, survey, [...refsAfter(gitdir, refs), ...stashIds(refs.stash), ...staged]);
@@ -118,6 +123,7 @@ export async function preparePurge(
       stash: refs.stash,
       blobs: [...blobs],
       paths: [...paths],
+      gone,
       files,
     };
     const { commits, signatures, lostProofs } = rewrite;
@@ -130,25 +136,61 @@ export async function preparePurge(
 }
 
 /** What the Git index and the table of working files hold, and what becomes of it. */
-function heldFiles(gitdir: string, { tainted }: Survey, rewrite: Rewrite, rewriting: Rewriting) {
+function heldFiles(gitdir: string, look: PurgeLook, rewrite: Rewrite, rewriting: Rewriting) {
+  const { tainted } = look.survey;
   const blobs = new Map<ObjectId, ObjectId | null>();
-  const paths = new Map<string, string>();
+  const gone: [string, ObjectId][] = [];
   const staged: ObjectId[] = [];
-  const see = (path: string, blob: ObjectId | null): ObjectId | null => {
-    const to = renamedPath(rewriting, path);
-    if (to !== path) paths.set(path, to);
-    if (blob === null || !tainted.has(blob)) return blob;
+  const see = (path: string, blob: ObjectId): ObjectId | null => {
+    if (!tainted.has(blob)) {
+      if (rewriting.cutting?.owns(path, blob) && look.files.some((file) => file.cut && file.path === path))
+        gone.push([path, blob]);
+      return null;
+    }
     const now = rewrite.blob(blob);
     blobs.set(blob, now);
     return now;
   };
-  for (const { path, blob } of indexFiles(gitdir)) {
+  const index = indexFiles(gitdir);
+  for (const { path, blob } of index) {
     const now = see(path, blob);
-    if (now !== null && tainted.has(blob)) staged.push(now);
+    if (now !== null) staged.push(now);
   }
   const table = openBaseTable(join(gitdir, "notesd"));
-  for (const path of table.paths()) see(path, table.base(path));
-  return { blobs, paths, staged };
+  const known = [...table.paths()];
+  for (const path of known) {
+    const base = table.base(path);
+    if (base !== null) see(path, base);
+  }
+  const paths = pathsAfter(look, rewrite, rewriting, [...index.map(({ path }) => path), ...known]);
+  return { blobs, paths, gone, staged };
+}
+
+/** Paths that change, of HEAD as its new tree has them; those that no commit holds yet get what is free. */
+function pathsAfter(
+  { root, files }: PurgeLook,
+  rewrite: Rewrite,
+  rewriting: Rewriting,
+  held: readonly string[],
+) {
+  const paths = new Map<string, string>();
+  const seen = new Set<string>();
+  const isNamed = (path: string) => renamedPath(rewriting, path) !== path;
+  const taken = new Set<string>(held.filter((path) => !isNamed(path)));
+  if (root !== null && (held.some(isNamed) || files.some(({ path }) => isNamed(path))))
+    for (const [from, to] of rewrite.paths(root)) {
+      seen.add(from);
+      taken.add(to);
+      if (from !== to) paths.set(from, to);
+    }
+  for (const path of held) {
+    if (seen.has(path) || !isNamed(path)) continue;
+    seen.add(path);
+    const to = freeName(renamedPath(rewriting, path), taken);
+    taken.add(to);
+    paths.set(path, to);
+  }
+  return paths;
 }
 
 /** What every ref will hold, and a detached HEAD. */

@@ -14,6 +14,8 @@ export interface IndexWish {
   readonly blobs: ReadonlyMap<ObjectId, ObjectId | null>;
   /** UTF-8 paths that change. */
   readonly paths: ReadonlyMap<string, string>;
+  /** Entries that go though their content stays: `path\0id`. */
+  readonly gone: ReadonlySet<string>;
 }
 
 /** Contents and paths of the index, those of conflicts too. @throws NotesError STORAGE damaged */
@@ -24,14 +26,14 @@ export function indexFiles(gitdir: string): { readonly path: string; readonly bl
 }
 
 /** @returns null: there is no index @throws NotesError STORAGE damaged */
-export function rewrittenIndex(gitdir: string, { blobs, paths }: IndexWish): Buffer | null {
+export function rewrittenIndex(gitdir: string, { blobs, paths, gone }: IndexWish): Buffer | null {
   const { index, signature } = readIndex(gitdir, (name) => readShared(gitdir, name));
   if (signature === "absent") return null;
   const entries = new Map<string, Buffer>();
   for (const raw of walk(index.image)) {
     const { path, id, stage } = entryAt(raw);
     const to = blobs.get(id);
-    if (to === null) continue;
+    if (to === null || gone.has(`${path}\0${id}`)) continue;
     const renamed = paths.get(path);
     const name = renamed === undefined ? nameOf(raw) : Buffer.from(renamed);
     const own = renamedEntry(raw.bytes.subarray(raw.start), name);

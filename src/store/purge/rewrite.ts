@@ -13,13 +13,14 @@ import type { GitObjects } from "../objects/objects.ts";
 import { isFolder, treeNode } from "../trees/tree-node.ts";
 import type { NewObjects } from "./new-objects.ts";
 import { cutObject, joinObject, tagTarget } from "./raw-object.ts";
-import type { ObjectKind, Rewriting } from "./rewriting.ts";
+import { below, newNames, type ObjectKind, type Rewriting } from "./rewriting.ts";
 import type { Survey } from "./survey.ts";
 
 export interface Rewrite {
   /** Null: it goes. @throws NotesError STORAGE it isn't here */
   blob(id: ObjectId): ObjectId | null;
-  tree(id: ObjectId): ObjectId;
+  /** Each file that stays of a root tree: its path, and its path in the new one; UTF-8. @cost the whole tree */
+  paths(root: ObjectId): Iterable<readonly [string, string]>;
   /** What a ref is to hold instead; null: nothing is left of it. */
   object(id: ObjectId): Promise<ObjectId | null>;
   /** Commits that were made again so far: old id to new one. */
@@ -48,7 +49,7 @@ const SIGNED = /^(?:gpgsig|mergetag)/;
 export function rewriteObjects({ objects, survey, rewriting, proofKey, out }: RewriteParts): Rewrite {
   const { tainted } = survey;
   const blobs = new Map<ObjectId, ObjectId | null>();
-  const trees = new Map<ObjectId, ObjectId>();
+  const trees = new Map<string, ObjectId>();
   const commits = new Map<CommitId, CommitId>();
   let signatures = 0;
   let lostProofs = 0;
@@ -71,31 +72,66 @@ export function rewriteObjects({ objects, survey, rewriting, proofKey, out }: Re
     return made;
   }
 
-  function tree(id: ObjectId): ObjectId {
-    if (!tainted.has(id)) return id;
-    const known = trees.get(id);
+  /** @param gone files below it that go, relative */
+  function tree(id: ObjectId, gone = NOTHING): ObjectId {
+    if (gone.size === 0 && !tainted.has(id)) return id;
+    const key = gone.size === 0 ? id : [id, ...gone].join("\0");
+    const known = trees.get(key);
     if (known !== undefined) return known;
-    const taken = new Set<string>();
-    const entries = treeNode(read("tree", id))
-      .entries()
-      .flatMap((entry) => {
-        const { mode } = entry;
-        const to = mode === "160000" ? entry.id : isFolder(mode) ? folder(entry.id) : blob(entry.id);
-        if (to === null) return [];
-        const name = freeName(rewriting.name(entry.name), taken);
-        taken.add(name);
-        return [{ mode, name, id: to }];
-      });
-    const made = out.add("tree", treeBytes(entries));
-    trees.set(id, made);
+    const entries = entriesAfter(id, gone).map(({ mode, to, newName }) => ({ mode, name: newName, id: to }));
+    // Only a root is ever kept empty.
+    const made = entries.length === 0 ? EMPTY_TREE : out.add("tree", treeBytes(entries));
+    trees.set(key, made);
     return made;
   }
 
+  /** What stays of a folder, with its new name and content. */
+  function entriesAfter(id: ObjectId, gone: ReadonlySet<string>) {
+    const kept = treeNode(read("tree", id))
+      .entries()
+      .flatMap((entry) => {
+        const { mode } = entry;
+        const text = Buffer.from(entry.name, "latin1").toString("utf8");
+        if (!isFolder(mode) && gone.has(text)) return [];
+        const inside = below(gone, text);
+        const to = mode === "160000" ? entry.id : isFolder(mode) ? folder(entry.id, inside) : blob(entry.id);
+        return to === null ? [] : [{ ...entry, to, inside }];
+      });
+    const names = newNames(
+      rewriting,
+      kept.map(({ name }) => name),
+    );
+    return kept.map((entry) => ({ ...entry, newName: names.get(entry.name) ?? entry.name }));
+  }
+
   /** Null: nothing is left in it, and Git keeps no empty folders. */
-  function folder(id: ObjectId): ObjectId | null {
-    const to = tree(id);
+  function folder(id: ObjectId, gone: ReadonlySet<string>): ObjectId | null {
+    const to = tree(id, gone);
     return to === EMPTY_TREE && id !== EMPTY_TREE ? null : to;
   }
+
+  function rootTree(id: ObjectId): ObjectId {
+    const to = tree(id, goneFrom(id));
+    return to === EMPTY_TREE && id !== EMPTY_TREE ? out.add("tree", Buffer.alloc(0)) : to;
+  }
+
+  function* paths(root: ObjectId): Generator<readonly [string, string]> {
+    function* walk(
+      id: ObjectId,
+      gone: ReadonlySet<string>,
+      from: string,
+      to: string,
+    ): Generator<readonly [string, string]> {
+      for (const { name, newName, id: child, mode, inside } of entriesAfter(id, gone)) {
+        const [before, after] = [from + utf8(name), to + utf8(newName)];
+        if (isFolder(mode)) yield* walk(child, inside, `${before}/`, `${after}/`);
+        else yield [before, after];
+      }
+    }
+    yield* walk(root, goneFrom(root), "", "");
+  }
+
+  const goneFrom = (root: ObjectId) => new Set(rewriting.cutting?.cuts.get(root)?.keys() ?? []);
 
   function makeCommit(id: CommitId, raw: Buffer): CommitId {
     const { headers, message } = cutObject(raw);
@@ -105,7 +141,7 @@ export function rewriteObjects({ objects, survey, rewriting, proofKey, out }: Re
         return [];
       }
       const target = bytes.toString("latin1", name.length + 1, name.length + 41);
-      if (name === "tree") return [Buffer.from(`tree ${tree(target)}\n`)];
+      if (name === "tree") return [Buffer.from(`tree ${rootTree(target)}\n`)];
       // As written by Git: 40 hex digits.
       if (name === "parent") return [Buffer.from(`parent ${commits.get(target as CommitId) ?? target}\n`)];
       return [rewriting.header(bytes)];
@@ -153,7 +189,7 @@ export function rewriteObjects({ objects, survey, rewriting, proofKey, out }: Re
       case "blob":
         return blob(id);
       case "tree":
-        return tree(id);
+        return rootTree(id);
       case "commit":
         // It is one, as the survey saw.
         return commit(id as CommitId);
@@ -179,7 +215,7 @@ export function rewriteObjects({ objects, survey, rewriting, proofKey, out }: Re
 
   return {
     blob,
-    tree,
+    paths,
     object,
     commits,
     get signatures() {
@@ -191,6 +227,8 @@ export function rewriteObjects({ objects, survey, rewriting, proofKey, out }: Re
   };
 }
 
+const NOTHING: ReadonlySet<string> = new Set();
+const utf8 = (name: string) => Buffer.from(name, "latin1").toString("utf8");
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 interface Entry {
@@ -210,11 +248,4 @@ function treeBytes(entries: readonly Entry[]): Buffer {
       Buffer.from(id, "hex"),
     ]),
   );
-}
-
-/** Two names that differed in what is purged alone. */
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(name)) return name;
-  const [, stem = name, ending = ""] = /^(.*?)(\.md)?$/s.exec(name) ?? [];
-  for (let nth = 2; ; nth++) if (!taken.has(`${stem}-${nth}${ending}`)) return `${stem}-${nth}${ending}`;
 }

@@ -16,6 +16,63 @@ export interface Rewriting {
   header(bytes: Buffer): Buffer;
   /** One segment of a path, its raw bytes as latin1. */
   name(name: string): string;
+  /** A note that goes. */
+  readonly cutting?: Cutting;
+}
+
+/** One file that goes. */
+export interface CutFile {
+  readonly mode: string;
+  readonly blob: ObjectId;
+}
+
+/** Root tree to the files that go from it, by UTF-8 path. */
+export type Cuts = ReadonlyMap<ObjectId, ReadonlyMap<string, CutFile>>;
+
+/** Files that go from where they are, while another one with the same content stays. */
+export interface Cutting {
+  readonly cuts: Cuts;
+  /** Folders that nothing holds any more when the cuts are made. */
+  readonly trees: ReadonlySet<ObjectId>;
+  /** Whether what the Git index or a working file holds goes as well. @param path UTF-8 */
+  owns(path: string, blob: ObjectId): boolean;
+}
+
+/** Of paths that go, those below a folder, relative to it. */
+export function below(gone: ReadonlySet<string>, folder: string): ReadonlySet<string> {
+  if (gone.size === 0) return gone;
+  const start = `${folder}/`;
+  return new Set([...gone].flatMap((path) => (path.startsWith(start) ? path.slice(start.length) : [])));
+}
+
+/**
+ * Names of a folder's entries afterwards, each once: those that stay as they are come first, then the others in order,
+ * with a number where two differed in what is purged alone.
+ * @param names of what stays, raw bytes as latin1
+ * @param taken names that are others' already
+ */
+export function newNames(
+  rewriting: Pick<Rewriting, "name">,
+  names: readonly string[],
+  taken: ReadonlySet<string> = new Set(),
+): ReadonlyMap<string, string> {
+  const wanted = names.map((name) => [name, rewriting.name(name)] as const);
+  const held = new Set([...taken, ...wanted.flatMap(([name, to]) => (name === to ? [name] : []))]);
+  return new Map(
+    wanted.map(([name, to]) => {
+      if (name === to) return [name, name];
+      const free = freeName(to, held);
+      held.add(free);
+      return [name, free];
+    }),
+  );
+}
+
+/** The name, or with a number where it is taken. */
+export function freeName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  const [, stem = name, ending = ""] = /^(.*?)(\.md)?$/s.exec(name) ?? [];
+  for (let nth = 2; ; nth++) if (!taken.has(`${stem}-${nth}${ending}`)) return `${stem}-${nth}${ending}`;
 }
 
 /** A path, segment by segment. @param path UTF-8 text */

@@ -71,6 +71,7 @@ function reachesIn(
     done.add(id);
     const found = objects.find(id);
     if (found?.type !== "tree") return false;
+    if (rewriting.cutting?.trees.has(id)) named(id);
     for (const { name, mode, id: child } of treeNode(found.bytes).entries()) {
       if (rewriting.name(name) !== name) named(id);
       if (mode === "160000") continue;
@@ -99,7 +100,8 @@ function reachesIn(
       }
       done.add(id);
       waiting.pop();
-      if (tree(root) || parents.some((parent) => tainted.has(parent))) tainted.set(id, "commit");
+      const isCut = rewriting.cutting?.cuts.has(root) === true;
+      if (tree(root) || isCut || parents.some((parent) => tainted.has(parent))) tainted.set(id, "commit");
     }
     return tainted.has(wanted);
   }

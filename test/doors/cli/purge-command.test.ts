@@ -29,6 +29,7 @@ beforeEach(async () => {
         text: "key: (purged)",
       },
     ],
+    shared_with: [],
     messages: [],
     rewritten_commits: 2,
     first_commit: "a".repeat(40),
