@@ -15,7 +15,7 @@ export const agentToken = defineAction({
     read_only: z.boolean().default(false).describe("The token reads and doesn't write."),
   }),
   output: z.strictObject({ agent: z.string(), agent_id: z.number().int(), token: z.string() }),
-  errors: ["INVALID_PARAMS", "FORBIDDEN", "STORAGE"],
+  errors: ["INVALID_PARAMS", "FORBIDDEN", "REPO_BUSY", "STORAGE"],
   examples: [{ name: "An agent called planner", params: { name: "planner" }, result: { agent: "planner" } }],
   cli: null,
   run: ({ name, mcp, read_only }, { daemon }) =>

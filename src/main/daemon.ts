@@ -76,7 +76,7 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
 
     const person = await personOf(place, env);
     const identities = openIdentities(join(place.gitDir, "notesd"), clock.now);
-    identities.ownerToken(person);
+    await identities.ownerToken(person);
     undo.push(keepUses(identities, clock, log));
     const notes = await openNotes(resolved, { person, log, clock, env });
     undo.push(() => notes.close());
@@ -100,8 +100,8 @@ export async function startDaemon(resolved: Resolved, around: DaemonSurroundings
         roots,
         url: file.url,
       }),
-      agentToken: async (wish) => identities.useAgent(wish),
-      agentName: (id) => identities.agents().find((agent) => agent.agent_id === id)?.agent ?? null,
+      agentToken: identities.useAgent,
+      agentName: identities.agentName,
       sync,
       quota: createQuota(quotaLimits(settings), clock),
       refused: refusals.refused,

@@ -86,7 +86,7 @@ export async function init(wish: InitWish): Promise<InitReport> {
   await ensureAttributes(place, roots);
   await addLines(place, "info/exclude", `${INDEX_EXCLUDED}\n`);
   await ensureFile(join(folder, "proof.key"), `${randomBytes(32).toString("hex")}\n`);
-  openIdentities(folder, () => wish.nowMs).ownerToken(await personOf(place, wish.env));
+  await openIdentities(folder, () => wish.nowMs).ownerToken(await personOf(place, wish.env));
   if (wish.remote !== null) await setRemote(config, wish.remote);
   await installHooks(place);
   await writeLauncher(place, process.execPath, program.bin);

@@ -258,15 +258,15 @@ beforeAll(async () => {
   const settings = { branch: "main", port: 0, durability: "relaxed" as const };
   daemon = await startDaemon({ place, settings }, { env, log, clock: systemClock });
   const identities = openIdentities(join(place.gitDir, "notesd"), Date.now);
-  const agent = (name: string, more: { mcp?: boolean; readOnly?: boolean } = {}) =>
-    identities.addAgent({ name, mcp: false, readOnly: false, ...more }).token;
+  const agent = async (name: string, more: { mcp?: boolean; readOnly?: boolean } = {}) =>
+    (await identities.addAgent({ name, mcp: false, readOnly: false, ...more })).token;
   Object.assign(tokens, {
     pat: readFileSync(join(place.gitDir, "notesd/token"), "utf8").trim(),
-    kim: identities.addPerson({ name: "Kim", email: "kim@example.org" }).token,
-    planner: agent("planner"),
-    "p-mcp": agent("planner", { mcp: true }),
-    "p-read": agent("planner", { readOnly: true }),
-    coder: agent("coder"),
+    kim: (await identities.addPerson({ name: "Kim", email: "kim@example.org" })).token,
+    planner: await agent("planner"),
+    "p-mcp": await agent("planner", { mcp: true }),
+    "p-read": await agent("planner", { readOnly: true }),
+    coder: await agent("coder"),
   });
   const url = daemon.file.url.replace("http", "ws");
   for (const name of callers)

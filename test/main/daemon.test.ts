@@ -145,7 +145,7 @@ test("a revoked agent is out at once", async () => {
   const place = await repository("a");
   await start(place);
   const agent = await connect({ agent: "planner", repo: place.root, env: {} });
-  openIdentities(join(place.gitDir, "notesd"), Date.now).revokeAgent("planner");
+  await openIdentities(join(place.gitDir, "notesd"), Date.now).revokeAgent("planner");
   await expect(agent.notes.list()).rejects.toMatchObject({
     code: "FORBIDDEN",
     data: { reason: "agent_revoked" },
@@ -161,8 +161,8 @@ test("only the owner's own hooks may speak for a push; another person's or an ag
   const { file } = await start(place);
   const identities = openIdentities(join(place.gitDir, "notesd"), Date.now);
   const owner = (await readFile(join(place.gitDir, "notesd/token"), "utf8")).trim();
-  const kim = identities.addPerson({ name: "Kim", email: "kim@example.org" }).token;
-  const planner = identities.addAgent({ name: "planner", mcp: false, readOnly: false }).token;
+  const kim = (await identities.addPerson({ name: "Kim", email: "kim@example.org" })).token;
+  const planner = (await identities.addAgent({ name: "planner", mcp: false, readOnly: false })).token;
   const ask = async (hook: string, token: string, body: object) => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const to = new URL(`/hooks/${hook}`, file.url);

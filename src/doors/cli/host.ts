@@ -126,37 +126,40 @@ export interface PersonToken {
   readonly token: string;
 }
 
-/** Who may call one repository, kept in its files. What is revoked is refused at once, whoever else has the files open. */
+/**
+ * Who may call one repository, kept in its files. What is revoked is refused at once, whoever else has the files open.
+ * Each change may end in NotesError REPO_BUSY: others were at it.
+ */
 export interface Identities {
   /**
    * Make or find an agent and a further token of it. A revoked one comes back.
    * @throws NotesError INVALID_PARAMS, CONFLICT (clash of ids)
    */
-  addAgent(wish: AgentWish): AgentToken;
+  addAgent(wish: AgentWish): Promise<AgentToken>;
   agents(): readonly AgentShown[];
   /**
    * Drop every token of an agent, by name or id, which then comes back by `addAgent` alone; or one token, by its id.
    * @throws NotesError NOT_FOUND
    */
-  revokeAgent(ref: string, tokenId?: string): { agent: string; agent_id: number };
+  revokeAgent(ref: string, tokenId?: string): Promise<{ agent: string; agent_id: number }>;
   /**
    * One new token for all that an agent has. It only reads, or is an MCP client's, where all of them did.
    * @throws NotesError NOT_FOUND
    */
-  rotateAgent(ref: string): AgentToken;
+  rotateAgent(ref: string): Promise<AgentToken>;
   /** @throws NotesError INVALID_PARAMS a name or address that would break a commit's header */
-  addPerson(person: { name: string; email: string }): PersonToken;
+  addPerson(person: { name: string; email: string }): Promise<PersonToken>;
   persons(): readonly PersonShown[];
   /**
    * Drop every token of a person, by address or name, or one token, by its id. The owner's file token is rotated and
    * not revoked. @throws NotesError NOT_FOUND, CONFLICT two persons have the name
    */
-  revokePerson(ref: string, tokenId?: string): { name: string; email: string };
+  revokePerson(ref: string, tokenId?: string): Promise<{ name: string; email: string }>;
   /**
    * One new token for all that a person has. The owner's lies in the file `token` afterwards.
    * @throws NotesError NOT_FOUND, CONFLICT
    */
-  rotatePerson(ref: string): PersonToken & { readonly owner: boolean };
+  rotatePerson(ref: string): Promise<PersonToken & { readonly owner: boolean }>;
 }
 
 /** One thing that `doctor` looked at. `note`: worth knowing, nothing to repair. */

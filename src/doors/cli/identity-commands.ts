@@ -23,7 +23,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
     .option("--mcp", "the token is for an MCP client")
     .action(async (name: string, options: Options) => {
       const { mcp, readOnly } = options;
-      const added = (await identities(options)).addAgent({
+      const added = await (await identities(options)).addAgent({
         name,
         mcp: mcp === true,
         readOnly: readOnly === true,
@@ -43,7 +43,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
     .option("--token <id>", "this token alone, by its id in the list; without it every one of the agent's")
     .action(async (ref: string, options: Options) => {
       const token = tokenOf(options);
-      const gone = (await identities(options)).revokeAgent(ref, token);
+      const gone = await (await identities(options)).revokeAgent(ref, token);
       print(
         options,
         gone,
@@ -53,7 +53,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
   withArgument(withRepository(agent.command("rotate")), "agent", "name or id")
     .summary("a new token for an agent, shown once; the others end at once")
     .action(async (ref: string, options: Options) => {
-      const rotated = (await identities(options)).rotateAgent(ref);
+      const rotated = await (await identities(options)).rotateAgent(ref);
       io.err(`Every other token of ${rotated.agent} has ended. Keep this one; it is shown this once:\n`);
       print(options, rotated, `${rotated.token}\n`);
     });
@@ -64,7 +64,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
     .action(async (name: string, options: Options) => {
       if (typeof options["email"] !== "string")
         throw new ProcessError("USAGE", "A person needs --email ADDRESS.");
-      const added = (await identities(options)).addPerson({ name, email: options["email"] });
+      const added = await (await identities(options)).addPerson({ name, email: options["email"] });
       io.err(`${added.name} <${added.email}> may do everything. Keep this token; it is shown this once:\n`);
       print(options, added, `${added.token}\n`);
     });
@@ -80,7 +80,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
     .option("--token <id>", "this token alone, by its id in the list; without it every one of the person's")
     .action(async (ref: string, options: Options) => {
       const token = tokenOf(options);
-      const gone = (await identities(options)).revokePerson(ref, token);
+      const gone = await (await identities(options)).revokePerson(ref, token);
       print(
         options,
         gone,
@@ -90,7 +90,7 @@ export function addIdentityCommands(program: Command, host: CliHost): void {
   withArgument(withRepository(person.command("rotate")), "person", "address or name, the owner's too")
     .summary("a new token for a person; the others end at once")
     .action(async (ref: string, options: Options) => {
-      const { owner, ...rotated } = (await identities(options)).rotatePerson(ref);
+      const { owner, ...rotated } = await (await identities(options)).rotatePerson(ref);
       io.err(
         owner
           ? `Every other token of ${rotated.name} has ended. The new one lies in the repository's notesd/token, too:\n`

@@ -12,6 +12,7 @@ import { orAbsent } from "../../lib/durable-file.ts";
 import {
   type AgentEntry,
   AgentsFile,
+  type Alone,
   changeIdentities,
   newToken,
   readIdentities,
@@ -24,7 +25,7 @@ export interface Agents extends Pick<KeptIdentities, "addAgent" | "agents" | "re
   readonly file: string;
   read(): readonly AgentEntry[];
   /** As `addAgent` for a use of the name alone. @throws NotesError FORBIDDEN the agent was revoked */
-  useAgent(wish: AgentWish): AgentToken;
+  useAgent(wish: AgentWish): Promise<AgentToken>;
 }
 
 const hasToken = ({ tokens }: AgentEntry) => tokens.length > 0;
@@ -33,21 +34,22 @@ const hasToken = ({ tokens }: AgentEntry) => tokens.length > 0;
  * @param folder `<gitdir>/notesd`
  * @param at     ISO time
  * @param shown  makes the shower of tokens, with what is known of their use
+ * @param alone  makes a change while no other is made
  */
-export function openAgents(folder: string, at: () => string, shown: () => ShowToken): Agents {
+export function openAgents(folder: string, at: () => string, shown: () => ShowToken, alone: Alone): Agents {
   const file = join(folder, "agents.json");
   const none: AgentsFile = { agents: [] };
   const read = () => readIdentities(file, AgentsFile, none).agents;
   const change = (changed: (now: readonly AgentEntry[]) => AgentEntry[]) =>
-    changeIdentities(file, AgentsFile, none, ({ agents }) => ({ agents: changed(agents) }));
+    alone(() => changeIdentities(file, AgentsFile, none, ({ agents }) => ({ agents: changed(agents) })));
 
-  function addToken({ name: given, mcp, readOnly }: AgentWish, revive: boolean): AgentToken {
+  async function addToken({ name: given, mcp, readOnly }: AgentWish, revive: boolean): Promise<AgentToken> {
     const name = parseAgentName(given);
     const agentId = agentIdOf(name);
     const token = newToken();
     const entry = { hash: tokenHash(token), read_only: readOnly, mcp, created_at: at() };
     let first = name;
-    change((agents) => {
+    await change((agents) => {
       const known = agents.find((agent) => agent.agent_id === agentId);
       if (!known) return [...agents, { name, agent_id: agentId, tokens: [entry] }];
       if (foldAgentName(known.name) !== foldAgentName(name)) throw clash(known.name, agentId);
@@ -60,13 +62,13 @@ export function openAgents(folder: string, at: () => string, shown: () => ShowTo
   }
 
   /** Change the one that is meant. @throws NotesError NOT_FOUND none is, or it isn't `fits` */
-  function changeOne(
+  async function changeOne(
     ref: string,
     fits: (agent: AgentEntry) => boolean,
     changed: (agent: AgentEntry) => AgentEntry,
-  ): { agent: string; agent_id: number } {
+  ): Promise<{ agent: string; agent_id: number }> {
     const wanted = parseAgentRef(ref, "agent");
-    const { agents } = change((all) => {
+    const { agents } = await change((all) => {
       const found = all.find((agent) => agent.agent_id === wanted && fits(agent));
       if (!found) throw unknown(ref);
       return all.map((agent) => (agent === found ? changed(agent) : agent));
@@ -98,16 +100,16 @@ export function openAgents(folder: string, at: () => string, shown: () => ShowTo
         })),
       }));
     },
-    revokeAgent(ref, id) {
+    async revokeAgent(ref, id) {
       if (id !== undefined)
         return changeOne(ref, hasToken, (agent) => ({ ...agent, tokens: withoutToken(agent.tokens, id) }));
       const stands = (agent: AgentEntry) => !agent.revoked;
       return changeOne(ref, stands, (agent) => ({ ...agent, revoked: true as const, tokens: [] }));
     },
-    rotateAgent(ref) {
+    async rotateAgent(ref) {
       const token = newToken();
       const entry = { hash: tokenHash(token), created_at: at() };
-      const rotated = changeOne(ref, hasToken, (agent) => {
+      const rotated = await changeOne(ref, hasToken, (agent) => {
         const read_only = agent.tokens.every((old) => old.read_only);
         return { ...agent, tokens: [{ ...entry, read_only, mcp: agent.tokens.every((old) => old.mcp) }] };
       });

@@ -9,7 +9,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Principal } from "../../domain/principal.ts";
 import type { Identities as KeptIdentities } from "../../doors/cli/host.ts";
 import { type Agents, openAgents } from "./agents.ts";
-import { type ShowToken, tokenHash, tokenId } from "./identity-files.ts";
+import { alone, type ShowToken, tokenHash, tokenId } from "./identity-files.ts";
 import { openLastUsed } from "./last-used.ts";
 import { openPersons, type Persons } from "./persons.ts";
 import { tokenTable } from "./token-table.ts";
@@ -18,6 +18,8 @@ import { tokenTable } from "./token-table.ts";
 export interface Identities extends KeptIdentities, Pick<Agents, "useAgent">, Pick<Persons, "ownerToken"> {
   /** Who a token is; null for no one's. Changes by other processes are seen at once. @cost two stat calls */
   authenticate(token: string): Principal | null;
+  /** The name of an agent that was made here, also of one without a token; null: none has this id. @cost two stat calls */
+  agentName(agentId: number): string | null;
   /** Another text whenever a token was made or ended, by whatever process. @cost two stat calls */
   tokensAt(): string;
   /** Keep when tokens were last used; what is not kept is lost with the process. */
@@ -27,8 +29,9 @@ export interface Identities extends KeptIdentities, Pick<Agents, "useAgent">, Pi
 /**
  * @param folder `<gitdir>/notesd`
  * @param now    milliseconds since the epoch
+ * @param lockWaitMs  how long a change waits for others
  */
-export function openIdentities(folder: string, now: () => number): Identities {
+export function openIdentities(folder: string, now: () => number, lockWaitMs?: number): Identities {
   const used = openLastUsed(folder, now);
   const at = () => new Date(now()).toISOString();
   const shown = (): ShowToken => {
@@ -38,8 +41,9 @@ export function openIdentities(folder: string, now: () => number): Identities {
       return { id, created_at, last_used_at: kept.get(id) ?? null };
     };
   };
-  const agents = openAgents(folder, at, shown);
-  const persons = openPersons(folder, at, shown);
+  const change = alone(folder, lockWaitMs);
+  const agents = openAgents(folder, at, shown, change);
+  const persons = openPersons(folder, at, shown, change);
   const table = tokenTable({
     agentsFile: agents.file,
     personsFile: persons.file,
@@ -58,6 +62,7 @@ export function openIdentities(folder: string, now: () => number): Identities {
       used.note(tokenId(hash));
       return found.principal;
     },
+    agentName: table.agentName,
     tokensAt: table.stamp,
     flush: () => used.flush([...table.rows().keys()].map(tokenId)),
   };

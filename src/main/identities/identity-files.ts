@@ -1,15 +1,17 @@
 /**
  * `agents.json` and `persons.json`: who may call, with hashes of tokens and never a token.
- * Several processes change them, so each change is read, made and written under a short lock file.
+ * Several processes change them, so each change is read, made and written while no other is: `alone`.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { NotesError } from "../../domain/errors.ts";
 import { ProcessError } from "../../domain/process-error.ts";
 import type { TokenShown } from "../../doors/cli/host.ts";
-import { errnoOf, orAbsent, writeDurablySync } from "../../lib/durable-file.ts";
+import { orAbsent, writeDurablySync } from "../../lib/durable-file.ts";
+import { takeProcessLock } from "../../lib/process-lock.ts";
 
 const hexHash = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -77,39 +79,48 @@ export function readIdentities<T>(file: string, schema: z.ZodType<T>, empty: T):
   }
 }
 
-const LOCK_WAIT_MS = 5_000;
-const LOCK_STALE_MS = 30_000;
+/** Make one change of the identities, when nobody else is at it. */
+export type Alone = <T>(change: () => T) => Promise<T>;
 
-/** Change one of the files: `change` gets what it holds and returns what it shall hold. Blocks for milliseconds. */
-export function changeIdentities<T>(file: string, schema: z.ZodType<T>, empty: T, change: (now: T) => T): T {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const lock = `${file}.lock`;
-  takeLock(lock);
-  try {
-    const next = change(readIdentities(file, schema, empty));
-    writeDurablySync(file, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 });
-    return next;
-  } finally {
-    rmSync(lock, { force: true });
-  }
+/** Within this what holds them is done; who waits longer is told so. */
+const LOCK_WAIT_MS = 5_000;
+const LOCK_LOOKS_EVERY_MS = 20;
+
+/**
+ * One change at a time, of all processes and of this one. Nothing blocks; a lock ends with the process that held it.
+ *
+ * @param folder  where the identities lie
+ * @returns a function that throws NotesError REPO_BUSY when others were at it all the while: nothing was changed
+ */
+export function alone(folder: string, waitMs = LOCK_WAIT_MS): Alone {
+  const lockFolder = join(folder, "identities.lock");
+  return async (change) => {
+    const untilMs = performance.now() + waitMs;
+    for (;;) {
+      const attempt = await takeProcessLock(lockFolder);
+      if (attempt.kind === "taken") {
+        try {
+          return change();
+        } finally {
+          attempt.lock.release();
+        }
+      }
+      if (performance.now() >= untilMs) {
+        const { pid } = attempt.holder;
+        const who = pid === null ? "another process" : `process ${pid}`;
+        throw new NotesError("REPO_BUSY", `Agents and persons are being changed by ${who}. Try again.`, {
+          state: "identities_locked",
+          retry_after_ms: 1_000,
+        });
+      }
+      await pause(LOCK_LOOKS_EVERY_MS);
+    }
+  };
 }
 
-function takeLock(lock: string): void {
-  const startedMs = Date.now();
-  const sleep = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
-    try {
-      closeSync(openSync(lock, "wx", 0o600));
-      return;
-    } catch (error) {
-      if (errnoOf(error) !== "EEXIST") throw error;
-    }
-    const heldSince = orAbsent(() => statSync(lock).mtimeMs);
-    // Its holder works for milliseconds: one this old died in between.
-    if (heldSince !== null && Date.now() - heldSince > LOCK_STALE_MS) rmSync(lock, { force: true });
-    if (Date.now() - startedMs > LOCK_WAIT_MS) {
-      throw new ProcessError("BUSY", `${lock} is held by another process. Try again.`);
-    }
-    Atomics.wait(sleep, 0, 0, 10);
-  }
+/** Change one of the files, alone: `change` gets what it holds and returns what it shall hold. Blocks for milliseconds. */
+export function changeIdentities<T>(file: string, schema: z.ZodType<T>, empty: T, change: (now: T) => T): T {
+  const next = change(readIdentities(file, schema, empty));
+  writeDurablySync(file, `${JSON.stringify(next, null, 2)}\n`, { mode: 0o600 });
+  return next;
 }

@@ -8,6 +8,7 @@ import { NotesError } from "../../domain/errors.ts";
 import type { Identities as KeptIdentities } from "../../doors/cli/host.ts";
 import { orAbsent, writeDurablySync } from "../../lib/durable-file.ts";
 import {
+  type Alone,
   changeIdentities,
   newToken,
   type PersonEntry,
@@ -24,27 +25,27 @@ export interface Persons
   readonly file: string;
   read(): readonly PersonEntry[];
   /** Make sure that the file `token` names the owner, who is `person` from now on. @returns its token */
-  ownerToken(person: { name: string; email: string }): string;
+  ownerToken(person: { name: string; email: string }): Promise<string>;
 }
 
 /** As `openAgents`. */
-export function openPersons(folder: string, at: () => string, shown: () => ShowToken): Persons {
+export function openPersons(folder: string, at: () => string, shown: () => ShowToken, alone: Alone): Persons {
   const file = join(folder, "persons.json");
   const ownerFile = join(folder, "token");
   const none: PersonsFile = { persons: [] };
   const read = () => readIdentities(file, PersonsFile, none).persons;
   const change = (changed: (now: readonly PersonEntry[]) => PersonEntry[]) =>
-    changeIdentities(file, PersonsFile, none, ({ persons }) => ({ persons: changed(persons) }));
+    alone(() => changeIdentities(file, PersonsFile, none, ({ persons }) => ({ persons: changed(persons) })));
   const entryOf = (token: string) => ({ hash: tokenHash(token), created_at: at() });
 
   /** Change the one that is meant; null: gone. @returns it as it was @throws NotesError NOT_FOUND, CONFLICT */
-  function changeOne(
+  async function changeOne(
     ref: string,
     owner: "too" | "never",
     changed: (person: PersonEntry) => PersonEntry | null,
-  ): PersonEntry {
+  ): Promise<PersonEntry> {
     let before: PersonEntry | null = null;
-    change((all) => {
+    await change((all) => {
       const found = named(all, ref, owner);
       before = found;
       const after = changed(found);
@@ -56,11 +57,11 @@ export function openPersons(folder: string, at: () => string, shown: () => ShowT
   return {
     file,
     read,
-    addPerson(person) {
+    async addPerson(person) {
       const { name, email } = parsePerson(person);
       const token = newToken();
       const entry = entryOf(token);
-      change((persons) => {
+      await change((persons) => {
         const known = persons.find((other) => other.email === email && !other.owner);
         if (!known) return [...persons, { name, email, owner: false, tokens: [entry] }];
         return persons.map((other) =>
@@ -77,28 +78,28 @@ export function openPersons(folder: string, at: () => string, shown: () => ShowT
         token_list: tokens.map(show),
       }));
     },
-    revokePerson(ref, id) {
-      const { name, email } = changeOne(ref, "never", (person) => {
+    async revokePerson(ref, id) {
+      const { name, email } = await changeOne(ref, "never", (person) => {
         const tokens = id === undefined ? [] : withoutToken(person.tokens, id);
         return tokens.length === 0 ? null : { ...person, tokens };
       });
       return { name, email };
     },
-    rotatePerson(ref) {
+    async rotatePerson(ref) {
       const token = newToken();
       const entry = entryOf(token);
-      const { name, email, owner } = changeOne(ref, "too", (person) => ({
+      const { name, email, owner } = await changeOne(ref, "too", (person) => ({
         ...person,
         // Until the owner's file has the new one the old one counts, whatever happens between.
         tokens: person.owner ? [entry, ...person.tokens] : [entry],
       }));
       if (owner) {
         writeDurablySync(ownerFile, `${token}\n`, { mode: 0o600 });
-        change((all) => all.map((one) => (one.owner ? { ...one, tokens: [entry] } : one)));
+        await change((all) => all.map((one) => (one.owner ? { ...one, tokens: [entry] } : one)));
       }
       return { name, email, owner, token };
     },
-    ownerToken(person) {
+    async ownerToken(person) {
       const kept = orAbsent(() => readFileSync(ownerFile, "utf8").trim()) ?? "";
       const token = kept === "" ? newToken() : kept;
       const owner = read().find((p) => p.owner);
@@ -107,7 +108,7 @@ export function openPersons(folder: string, at: () => string, shown: () => ShowT
       if (!same || owner.name !== person.name || owner.email !== person.email) {
         const known = owner?.tokens.find(({ hash }) => hash === entry.hash) ?? entry;
         const now = { ...person, owner: true, tokens: [known] };
-        change((persons) => [now, ...persons.filter((p) => !p.owner)]);
+        await change((persons) => [now, ...persons.filter((p) => !p.owner)]);
       }
       if (kept === "") writeDurablySync(ownerFile, `${token}\n`, { mode: 0o600 });
       return token;
