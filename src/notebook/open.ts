@@ -42,8 +42,9 @@ import { watchState } from "./state-watch.ts";
 import { verifyNotebook } from "./verify.ts";
 import { dropResolved } from "./writing/drop-resolved.ts";
 import { createFollower } from "./writing/follow.ts";
-import { createGroupPlanner, resolvesConflict } from "./writing/plan-group.ts";
+import { createGroupPlanner, type PlanningDeps, resolvesConflict } from "./writing/plan-group.ts";
 import { createRescue } from "./writing/rescue.ts";
+import { createSearchAhead } from "./writing/search-ahead.ts";
 import { settleBefore } from "./writing/settle-before.ts";
 import { createWriter } from "./writing/writer.ts";
 
@@ -101,6 +102,19 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     resolveMoment({ store, seen, clock }, text, caller, parameter);
   const stateWatch = await watchState({ store, clock, warn });
 
+  const planning: PlanningDeps = {
+    store,
+    index: () => index,
+    nowMs,
+    randomBytes: options.randomBytes,
+    types,
+    maxNoteBytes: options.limits.noteBytes,
+    filenames: options.filenames,
+    roots: options.roots,
+    secrets,
+    keptOnDisk: (path) => reconciler.kept(path),
+    blobId: blobIdOf,
+  };
   const writer = createWriter({
     store,
     index: () => index,
@@ -108,20 +122,8 @@ export async function openNotebook(options: NotebookOptions): Promise<OpenedNote
     clock,
     proofKey: options.proofKey,
     maxWaiting: options.limits.waitingWrites,
-    planGroup: () =>
-      createGroupPlanner({
-        store,
-        index: () => index,
-        nowMs,
-        randomBytes: options.randomBytes,
-        types,
-        maxNoteBytes: options.limits.noteBytes,
-        filenames: options.filenames,
-        roots: options.roots,
-        secrets,
-        keptOnDisk: (path) => reconciler.kept(path),
-        blobId: blobIdOf,
-      }),
+    planGroup: () => createGroupPlanner(planning),
+    searchAhead: createSearchAhead(planning),
     lagging: (error) =>
       warn("the index could not follow a commit", failureOf(error, "it follows with the next")),
     published: (publication) => reconciler.published(publication),

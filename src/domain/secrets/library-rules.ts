@@ -4,6 +4,7 @@
  * lives. Invariant: nothing in a text switches a rule off; the package is loaded when the first text needs it.
  */
 import type { SecretLintRuleContext, SecretLintSourceCode } from "@secretlint/types";
+import { slicer } from "../../lib/slicer.ts";
 import type { Found } from "./rule.ts";
 
 interface Known {
@@ -77,6 +78,7 @@ export async function libraryFinds(text: string, names: readonly string[]): Prom
   if (names.length === 0) return [];
   const wanted = new Set(names.map((name) => `${ID}${name}`));
   const found: Found[] = [];
+  const turn = slicer();
   // Of a source the rules here read no more than this.
   const source = {
     content: text,
@@ -85,6 +87,8 @@ export async function libraryFinds(text: string, names: readonly string[]): Prom
     contentType: "text",
   } as SecretLintSourceCode;
   for (const rule of (await load()).filter(({ meta }) => wanted.has(meta.id))) {
+    const pause = turn();
+    if (pause !== null) await pause;
     const name = rule.meta.id.slice(ID.length);
     await rule.create(contextFor(LIBRARY_RULES[name]?.kind ?? name, text, found), OPTIONS).file?.(source);
   }

@@ -1,6 +1,7 @@
 /** Secrets that may not get into history: found in a text, not there before, and allowed by nobody. */
-import { findSecrets, type SecretMatch } from "../../domain/secrets/secrets.ts";
+import type { SecretMatch } from "../../domain/secrets/secrets.ts";
 import { type AllowedSecrets, allowedSecrets } from "./allowed.ts";
+import { searchedTexts } from "./searched-texts.ts";
 
 export interface SecretGuard {
   /**
@@ -17,13 +18,17 @@ export interface SecretGuard {
  */
 export function secretGuard(stateDir: string, key: Uint8Array, nowMs: () => number): SecretGuard {
   const allowed = allowedSecrets(stateDir, nowMs);
+  const search = searchedTexts(key);
   return {
     allowed,
     async find(text, before) {
-      const found = await findSecrets(text, key, before);
+      const found = await search(text);
       if (found.length === 0) return found;
       const passing = new Set(allowed.list().map(({ fingerprint }) => fingerprint));
-      return found.filter(({ fingerprint }) => !passing.has(fingerprint));
+      const open = found.filter(({ fingerprint }) => !passing.has(fingerprint));
+      if (open.length === 0 || before === null) return open;
+      const old = new Set((await search(before)).map(({ fingerprint }) => fingerprint));
+      return open.filter(({ fingerprint }) => !old.has(fingerprint));
     },
   };
 }

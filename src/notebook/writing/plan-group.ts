@@ -42,7 +42,7 @@ export interface GroupPlanner {
   plan(request: WriteRequest, caller: Caller, requestKey: string | null): Promise<PlannedWrite>;
 }
 
-interface PlanningDeps {
+export interface PlanningDeps {
   readonly store: Pick<NoteStore, "readBlob">;
   readonly index: () => Pick<
     NoteIndex,

@@ -17,6 +17,7 @@ import type { Follower } from "./follow.ts";
 import type { GroupPlanner, PlannedWrite } from "./plan-group.ts";
 import { createWriteQueue } from "./queue.ts";
 import { inTheWay, lostRaces, mismatch } from "./refused.ts";
+import type { SearchAhead } from "./search-ahead.ts";
 
 /** A group of writes is one pack, one fsync round and one ref update. */
 const MAX_GROUP = 256;
@@ -60,6 +61,7 @@ interface WriterDeps {
   readonly maxWaiting: number;
   /** A planner for one group: it sees what the group's earlier writes will have done. */
   readonly planGroup: () => GroupPlanner;
+  readonly searchAhead: SearchAhead;
   /** Commits stand that the index could not follow yet. */
   readonly lagging: (error: unknown) => void;
   /** A chain was committed and folded. */
@@ -252,15 +254,19 @@ export function createWriter(deps: WriterDeps): Writer {
   const keyOf = ({ idempotency }: WriteRequest, { principal }: Caller): string | null =>
     idempotency === null ? null : requestKey(deps.proofKey, principal, idempotency.key);
 
+  const isRepeat: Writer["isRepeat"] = (request, caller) => {
+    const key = keyOf(request, caller);
+    return key !== null && (inFlight.has(key) || index().request(key) !== null);
+  };
+
   return {
     alone: queue.alone,
     commitDrafts,
-    isRepeat(request, caller) {
-      const key = keyOf(request, caller);
-      return key !== null && (inFlight.has(key) || index().request(key) !== null);
-    },
+    isRepeat,
     replay: ({ key, hash }, { principal }) => remembered(requestKey(deps.proofKey, principal, key), hash),
     async write(request, caller, entered) {
+      const searched = isRepeat(request, caller) ? null : deps.searchAhead(request, caller);
+      if (searched !== null) await searched;
       const key = keyOf(request, caller);
       const hash = request.idempotency?.hash ?? "";
       const first = key === null ? undefined : inFlight.get(key);
