@@ -159,7 +159,7 @@ async function whyDiverged(
   const ways =
     "notesd sync --accept-remote takes its history over (ours stays under refs/notesd/backup), notesd sync --keep-local joins it without taking anything from it";
   if (synced !== null && !(await store.isAncestor(synced, theirs)))
-    return `The history of ${shown} was rewritten since the last sync. ${ways}.`;
+    return `The history of ${shown} was rewritten since the last sync. ${ways}; where something was purged there the second would bring it back.`;
   if ((await store.mergeBases(tip, theirs)).length === 0)
     return `${shown} shares no history with this repository. ${ways}.`;
   return null;
