@@ -19,6 +19,7 @@ const NAMED_MOST = 10;
 /**
  * @param stepOf  what a write that isn't the last is called within the call
  * @param word  what was done to a file, e.g. `deleted`
+ * @returns how many files were there to be written
  * @throws MemoryRefusal  some were written and others not: which, and why
  * @throws NotesError  none was written, or some and the rest may be when the call is sent again
  */
@@ -27,15 +28,16 @@ export async function writeAll(
   memories: Memories,
   stepOf: (write: FileWrite, at: number) => string,
   word: string,
-): Promise<void> {
+): Promise<number> {
+  let gone = 0;
   const failed: { file: FileWrite["file"]; error: unknown }[] = [];
   const one = async ({ file, change }: FileWrite, step?: string) => {
     try {
       await memories.write(change, step);
     } catch (error) {
       // Trigger: somebody took the file away meanwhile. Outcome: there is nothing left to do to it.
-      if (error instanceof NotesError && error.code === "NOT_FOUND") return;
-      failed.push({ file, error });
+      if (error instanceof NotesError && error.code === "NOT_FOUND") gone += 1;
+      else failed.push({ file, error });
     }
   };
   const last = writes.at(-1);
@@ -47,6 +49,7 @@ export async function writeAll(
   }
   if (last !== undefined) await one(last);
   if (failed.length > 0) throw partly(writes, writes.length - failed.length, failed, word);
+  return writes.length - gone;
 }
 
 function partly(

@@ -40,8 +40,9 @@ export async function renamePath(
       noteId !== null
         ? [move({ name: from.key, noteId }, to.key, memories)]
         : below.map((one) => move(one, keyBelow(one, from, to), memories));
+    let moved = 0;
     try {
-      await writeAll(
+      moved = await writeAll(
         moves,
         memories,
         ({ file: { noteId } }, at) => (at === 0 && !begun ? BEGUN : noteId),
@@ -52,6 +53,8 @@ export async function renamePath(
         throw destinationExists(to.text);
       throw error;
     }
+    // Another call moved or deleted all of it since it was looked up.
+    if (moved === 0) throw nothingThere(from.text);
     return reply;
   });
 }

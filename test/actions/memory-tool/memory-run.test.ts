@@ -266,6 +266,18 @@ test("two creates of one file at once: one is told that it exists, and nothing i
   expect(await view("/memories/a")).toContain(`\t${winner}`);
 });
 
+test("two renames of one file at once: one is told that there is nothing at its path any more", async () => {
+  await run({ command: "create", path: "/memories/from", file_text: "text" });
+  const to = ["/memories/one", "/memories/two"];
+  const replies = await Promise.all(
+    to.map((new_path) => run({ command: "rename", old_path: "/memories/from", new_path })),
+  );
+  const won = replies.findIndex((reply) => String(reply).startsWith("Successfully renamed"));
+  expect(replies[1 - won]).toBe("Error: The path /memories/from does not exist");
+  expect(await run({ command: "view", path: to[won] ?? "" })).toContain("text");
+  expect(await run({ command: "view", path: to[1 - won] ?? "" })).toContain("does not exist");
+});
+
 test("edits of one file at once all take effect", async () => {
   await create("/memories/a", "0\n");
   await Promise.all(
