@@ -62,6 +62,7 @@ export function openPersons(folder: string, at: () => string, shown: () => ShowT
       const token = newToken();
       const entry = entryOf(token);
       await change((persons) => {
+        refuseOwners(persons, email);
         const known = persons.find((other) => other.email === email && !other.owner);
         if (!known) return [...persons, { name, email, owner: false, tokens: [entry] }];
         return persons.map((other) =>
@@ -127,4 +128,16 @@ function named(all: readonly PersonEntry[], ref: string, owner: "too" | "never")
   if (!only) throw new NotesError("NOT_FOUND", `No person ${who} was added. See: notesd person list`);
   if (second) throw new NotesError("CONFLICT", `Several persons are called ${who}. Give the address.`);
   return only;
+}
+
+/** Commits and remembered requests are by address: a second person of that one would be the owner in all but the token. */
+function refuseOwners(persons: readonly PersonEntry[], email: string): void {
+  const owner = persons.find((one) => one.owner);
+  if (owner === undefined || owner.email.toLowerCase() !== email.toLowerCase()) return;
+  const message = "is the address of the owner, whose token is in the file token beside this list";
+  throw new NotesError(
+    "INVALID_PARAMS",
+    `${email} ${message}. Give another address, or rotate the owner's token: notesd person rotate ${owner.email}.`,
+    { issues: [{ path: "email", message }] },
+  );
 }

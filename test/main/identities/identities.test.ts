@@ -91,6 +91,16 @@ test("the owner's token outlives restarts and follows the name in Git's config",
   );
 });
 
+test("nobody is added under the owner's address, in whatever case", async () => {
+  const identities = openIdentities(dir, now);
+  await identities.ownerToken(pat);
+  await expect(identities.addPerson({ name: "Evil", email: pat.email.toUpperCase() })).rejects.toMatchObject({
+    code: "INVALID_PARAMS",
+    message: expect.stringContaining("person rotate"),
+  });
+  expect(identities.persons()).toHaveLength(1);
+});
+
 test("further persons have their own tokens and can be revoked", async () => {
   const identities = openIdentities(dir, now);
   await identities.ownerToken(pat);
