@@ -14,7 +14,7 @@ afterAll(() => removeFolder(join(repo, "..")));
 
 const sha = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
-test("every Markdown file of the installed packages is listed or quarantined, and no byte of any changes", async () => {
+test("every Markdown file of the installed packages is listed, quarantined or held for a credential in it, and no byte of any changes", async () => {
   repo = initRepo(["--roots", "."]);
   const sources = readdirSync(MODULES, { recursive: true, encoding: "utf8", withFileTypes: true }).filter(
     (entry) =>
@@ -44,18 +44,20 @@ test("every Markdown file of the installed packages is listed or quarantined, an
       "the files to be adopted",
       async () => {
         const status = await rpc.call("daemon.status");
-        return status.notes + status.quarantined.length >= before.size ? status.head : null;
+        const told = status.notes + status.quarantined.length + status.held.length;
+        return told >= before.size ? status.head : null;
       },
       120_000,
     ),
   };
   const adoptedMs = performance.now() - started;
 
+  const status = await rpc.call("daemon.status");
+  /** Documentation shows credentials; such a file waits for its owner's word. */
+  const held: string[] = status.held.map(({ path }: { path: string }) => path);
+  expect(held.length).toBeLessThan(before.size / 50);
   const quarantined = new Map<string, string>(
-    (await rpc.call("daemon.status")).quarantined.map((q: { path: string; reason: string }) => [
-      q.path,
-      q.reason,
-    ]),
+    status.quarantined.map((q: { path: string; reason: string }) => [q.path, q.reason]),
   );
   const listed = new Set<string>();
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -63,18 +65,25 @@ test("every Markdown file of the installed packages is listed or quarantined, an
     for (const note of page.notes) listed.add(note.path);
     cursor = page.next_cursor;
   }
-  expect([...before.keys()].filter((path) => !listed.has(path) && !quarantined.has(path))).toEqual([]);
+  expect(
+    [...before.keys()].filter((path) => !listed.has(path) && !quarantined.has(path) && !held.includes(path)),
+  ).toEqual([]);
   expect([...quarantined.values()].filter((reason) => reason.length < 10)).toEqual([]);
   expect([...before].filter(([path, hash]) => sha(join(repo, path)) !== hash).map(([path]) => path)).toEqual(
     [],
   );
-  expect(git(repo, "status", "--porcelain")).toBe("");
+  expect(git(repo, "status", "--porcelain", "-uall")).toBe(
+    held
+      .sort()
+      .map((path) => `?? ${path}`)
+      .join("\n"),
+  );
   expect(git(repo, "fsck", "--strict", "--no-dangling")).toBe("");
   expect(commit).toBe(git(repo, "rev-parse", "HEAD"));
   expect(await rpc.call("daemon.verify")).toMatchObject({ equal: true });
   rpc.close();
   await daemon.stop();
   console.log(
-    `${before.size} files: ${listed.size} listed, ${quarantined.size} quarantined; ready in ${Math.round(readyMs)} ms, all adopted in ${Math.round(adoptedMs)} ms`,
+    `${before.size} files: ${listed.size} listed, ${quarantined.size} quarantined, ${held.length} held; ready in ${Math.round(readyMs)} ms, all adopted in ${Math.round(adoptedMs)} ms`,
   );
 });
