@@ -1,4 +1,4 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, lstatSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import type { BlobId, CommitId } from "../../../src/domain/note.ts";
@@ -171,7 +171,12 @@ const COMMANDS: readonly (readonly [string, ...Act[]])[] = [
       undefined,
   ],
   ["checkout -f", git("checkout", "-q", "-f", "HEAD")],
-  ["update-index --refresh", git("update-index", "-q", "--really-refresh")],
+  [
+    "update-index --refresh",
+    // Of another age, so that there is something to write, however old the files are by then.
+    (repo) => utimesSync(join(repo.root, "notes/16.md"), 1, 1),
+    git("update-index", "-q", "--really-refresh"),
+  ],
   [
     "update-index --chmod, --assume-unchanged, --skip-worktree",
     git("update-index", "--chmod=+x", "notes/16.md"),
