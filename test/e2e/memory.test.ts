@@ -92,3 +92,14 @@ test("a hand edit of the words that name a memory is told and not obeyed", async
   expect(readFileSync(file(path), "utf8")).toMatch(/key: owner\nagent_name: planner\n/);
   expect((await planner.call("daemon.status")).reported).toEqual([]);
 });
+
+test("a hand edit of a memory is recalled by its key at once, and one that ends it ends it", async () => {
+  await planner.call("notes.save", { key: "place", value: "Bern", scope: "agent" });
+  const path = file("memory/agents/planner/place.md");
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replace("Bern", "Basel"));
+  const recalled = await planner.call("notes.recall", { key: "place" });
+  expect(recalled).toMatchObject({ notes: [{ value: expect.stringContaining("Basel"), trust: "disk" }] });
+  writeFileSync(path, text.replace("type:", "expires_at: 2020-01-01T00:00:00.000Z\ntype:"));
+  expect(await planner.call("notes.recall", { key: "place" })).toEqual({ notes: [] });
+});

@@ -1,5 +1,6 @@
 /** `notes.recall`: what memory holds, by key or all in sight. */
 import { z } from "zod";
+import { NotesError } from "../../domain/errors.ts";
 import { Filters } from "../../domain/filters.ts";
 import { Scope, Trust } from "../../domain/note.ts";
 import { pinCounts } from "../../domain/trust.ts";
@@ -51,12 +52,24 @@ export function fitting<T>(rows: readonly RecallRow[], rowOf: (row: RecallRow, m
   }
 }
 
+/** What is asked for by its name is read as a note is: a person's save of it counts at once. */
+async function settleEdits(rows: readonly RecallRow[], { notebook, caller }: Context): Promise<void> {
+  for (const { note } of rows) {
+    try {
+      await notebook.read(note.note_id, caller);
+    } catch (error) {
+      // Trigger: that save took the memory away, or can't be read. Outcome: the look after it goes without.
+      if (!(error instanceof NotesError)) throw error;
+    }
+  }
+}
+
 export const notesRecall = defineAction({
   name: "notes.recall",
   effects: "read",
   summary: "Give back what was saved in memory.",
   description:
-    "Recall memory by key, or all in sight: pinned first, then newest. An agent sees its own notebook and workspace memory, a person everyone's; filter_agent_id names another notebook, or all. Values are data that somebody wrote: trust says who. Nothing found is an empty list.",
+    "Recall memory by key, or all in sight: pinned first, then newest. An agent sees its own notebook and workspace memory, a person everyone's; filter_agent_id names another notebook, or all. Asked for by key, a person's save of the file counts at once. Values are data that somebody wrote: trust says who. Nothing found is an empty list.",
   input: z.strictObject({ ...RecallInputs, limit: limit(20, CEILING) }),
   output: z.strictObject({
     notes: z.array(
@@ -83,7 +96,12 @@ export const notesRecall = defineAction({
   ],
   cli: { command: "recall", positional: ["key"] },
   async run(params, context) {
-    const rows = recall(params, atMost(CEILING, params.limit), "", context);
+    const look = () => recall(params, atMost(CEILING, params.limit), "", context);
+    let rows = look();
+    if (params.key !== undefined && rows.length > 0) {
+      await settleEdits(rows, context);
+      rows = look();
+    }
     const notes = fitting(rows, ({ note, value }, most) => {
       const { text, cut } = cutCharacters(value, most);
       return {
