@@ -147,6 +147,18 @@ test("a message, an author, a tag and the name of a file are looked at, and told
   expect(everything()).not.toContain(secret);
 });
 
+test("a branch or a tag whose name is one is refused", async () => {
+  const secret = token();
+  const theirs = await clone();
+  for (const ref of [`refs/heads/${secret}`, `refs/tags/x-${secret}`]) {
+    const pushed = await theirs.run("push", "origin", `HEAD:${ref}`);
+    expect(pushed.code).not.toBe(0);
+    expect(pushed.text).toMatch(/the name of a branch or tag: holds what looks like a secret: github-token/);
+  }
+  expect(everything()).not.toContain(secret);
+  expect(git(served.repo, "for-each-ref", "--format=%(refname)")).not.toContain(secret);
+});
+
 test("a merge that brings what is in history already, and a move of a note, are let through", async () => {
   const secret = token();
   const { error } = await served.rpc.reply("notes.create", { title: "Kept", content: secret });

@@ -72,6 +72,12 @@ const azureKey: Rule = {
 
 /** Some are the library's in another length: issuers change that sooner than the beginning. */
 export const OWN_RULES: readonly Rule[] = [
+  // The library wants no underscore beside it, which is how Markdown slants a word.
+  form(
+    "github-token",
+    ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],
+    /(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36}(?![A-Za-z0-9])/g,
+  ),
   form(
     "stripe-key",
     ["k_live_", "k_test_", "whsec_"],

@@ -27,7 +27,7 @@ import { broughtFiles, fileFaults } from "./pushed-files.ts";
 import { type PushedNotes, readPushedNotes, takenId } from "./pushed-notes.ts";
 import { purgedFaults } from "./pushed-purged.ts";
 import { parseUpdates, type RefUpdate, refFaults } from "./pushed-refs.ts";
-import { secretFaults } from "./pushed-secrets.ts";
+import { secretFaults, secretRefFaults } from "./pushed-secrets.ts";
 import { takenIds } from "./taken-ids.ts";
 
 const RULES_WITHIN_MS = 10_000;
@@ -105,7 +105,8 @@ async function judge(push: Push, rules: PushRules, daemon: boolean): Promise<rea
   const { git, updates, guard } = push;
   // Set by the daemon's own door alone.
   const refs = await refFaults(git, updates, rules, push.around.env["REMOTE_USER"] || null);
-  if (refs.length > 0) return refs;
+  const faultyRefs = [...refs, ...(await secretRefFaults(updates, guard))];
+  if (faultyRefs.length > 0) return faultyRefs;
   const tips = updates.flatMap(({ to }) => to ?? []);
   const purged = await purgedFaults(git, push.place.gitDir, tips);
   if (purged.length > 0) return purged;

@@ -9,6 +9,7 @@ import type { SecretGuard } from "../../notebook/secrets/secret-guard.ts";
 import type { Fault } from "./fault.ts";
 import type { HookGit } from "./hook-git.ts";
 import type { Brought } from "./pushed-files.ts";
+import type { RefUpdate } from "./pushed-refs.ts";
 import { blobSizes, inParts, readBlobs } from "./read-blobs.ts";
 
 interface Judging {
@@ -56,6 +57,25 @@ export async function secretFaults(
     faults.set(key, faultOf(match, where));
   }
   return [...faults.values()];
+}
+
+/** Names of branches and tags that are new here: they are files of ours, and every later clone has them. */
+export async function secretRefFaults(updates: readonly RefUpdate[], guard: SecretGuard): Promise<Fault[]> {
+  const where = "the name of a branch or tag";
+  const faults: Fault[] = [];
+  for (const { from, to, ref } of updates) {
+    if (from !== null || to === null) continue;
+    for (const match of await guard.find(ref, null)) {
+      guard.allowed.noteRefusal(match, `push: ${where}`);
+      const { kind, fingerprint } = match;
+      faults.push({
+        where,
+        what: `holds what looks like a secret: ${kind} (fingerprint ${fingerprint})`,
+        remedy: `Push it under another name. If it is none, allow it in the repository that you push to: notesd allow ${fingerprint}`,
+      });
+    }
+  }
+  return faults;
 }
 
 /** Blobs, commits and tags; what is larger than a file may be is refused for that, unread. */

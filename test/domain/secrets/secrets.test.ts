@@ -59,6 +59,12 @@ test("a token in a URL is told as what it is, and once", async () => {
   ]);
 });
 
+test("a token is found where Markdown slants it or a name goes on behind it", async () => {
+  const [token] = secretSpecimens();
+  for (const note of [`_${token?.text}_`, `__${token?.text}__`, `${token?.text}_old`, `*${token?.text}*`])
+    expect([note.length, await found(note)]).toEqual([note.length, ["1 github-token"]]);
+});
+
 test("a value that was there before is no new one, another of its kind is", async () => {
   const [, , , one] = secretSpecimens();
   const [, , , two] = secretSpecimens();
